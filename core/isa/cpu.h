@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// The architectural state of one AArch64 core at EL0, and the lazily kept flags.
+#ifndef CORE_ISA_CPU_H
+#define CORE_ISA_CPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "op.h"
+
+// Indices into cpu.x beyond the 31 general registers. Register number 31 is resolved to one of
+// these by the decoder, so that no instruction has to branch on it.
+enum {
+    REG_LR = 30, // link register, X30
+    REG_SP = 31, // stack pointer
+    REG_ZERO = 32, // XZR/WZR as a source: always zero
+    REG_SINK = 33, // XZR/WZR as a destination: never read
+    REG_COUNT = 34,
+};
+
+typedef uint64_t u64x2 __attribute__((vector_size(16)));
+
+// How flags.a and flags.b stand for NZCV. 32-bit operands are kept shifted left by 32, so that
+// one 64-bit rule serves both widths.
+enum flags_kind {
+    FLAGS_SUB, // of a - b (CMP, SUBS)
+    FLAGS_ADD, // of a + b (CMN, ADDS; ANDS keeps b = 0)
+    FLAGS_NZCV, // a holds N Z C V in bits 31..28, as the NZCV register does
+};
+
+struct flags {
+    uint64_t a, b;
+    uint32_t kind; // enum flags_kind
+};
+
+// FPCR and FPSR bits (Arm ARM C5.2.7, C5.2.8) that ARMv8.0-A implements.
+enum {
+    FPCR_AHP = 1u << 26, // alternative half precision
+    FPCR_DN = 1u << 25, // default NaN
+    FPCR_FZ = 1u << 24, // flush denormals to zero
+    FPCR_RMODE_SHIFT = 22,
+    FPCR_MASK = FPCR_AHP | FPCR_DN | FPCR_FZ | 3u << FPCR_RMODE_SHIFT,
+    FPSR_IOC = 1u << 0, // invalid operation
+    FPSR_DZC = 1u << 1, // division by zero
+    FPSR_OFC = 1u << 2, // overflow
+    FPSR_UFC = 1u << 3, // underflow
+    FPSR_IXC = 1u << 4, // inexact
+    FPSR_IDC = 1u << 7, // input denormal
+    FPSR_QC = 1u << 27, // saturation
+    FPSR_MASK = FPSR_QC | FPSR_IDC | 0x1f,
+};
+
+// Why an engine left its run loop.
+enum stop_reason {
+    STOP_NONE,
+    STOP_BUDGET, // the granted instructions are used up
+    STOP_SVC, // SVC: pc is that of the next instruction
+    STOP_BRK, // BRK: pc is that of the BRK
+    STOP_UNDEFINED, // no instruction of this core at pc
+    STOP_FAULT, // a load, a store or a fetch failed: pc, fault_address, fault_kind
+};
+
+enum fault_kind {
+    FAULT_MAPPING, // nothing is mapped there
+    FAULT_PERMISSION, // mapped, but not for this kind of access
+    FAULT_ALIGNMENT, // an access that has to be aligned, or a pc that is not
+};
+
+typedef struct cpu {
+    // what every instruction touches
+    uint64_t x[REG_COUNT];
+    struct flags flags;
+    uint8_t *memory; // host address of guest address 0
+    const op *fault_op; // the op whose memory access is under way: it tells the pc of a fault
+    // Instructions retired x sizeof(op), less the address of the current op: a taken branch from o
+    // to t adds (o + 1) - t, and straight-line code costs nothing. See engine/interp.c.
+    int64_t retired_bias;
+    // SIMD and floating point
+    u64x2 v[32];
+    uint32_t fpcr, fpsr;
+    // system registers
+    uint64_t tpidr;
+    // the exclusive monitor (Arm ARM B2.9): address of the marked block and what was loaded from it
+    uint64_t exclusive_address; // EXCLUSIVE_NONE when open
+    uint64_t exclusive_value[2];
+    // set when an engine stops
+    uint64_t pc;
+    uint64_t fault_address;
+    uint32_t fault_kind; // enum fault_kind
+    bool fault_is_store;
+} cpu;
+
+#define EXCLUSIVE_NONE (~(uint64_t)0)
+
+// ---- flags ----
+
+static inline void set_flags_sub64(cpu *c, uint64_t a, uint64_t b)
+{
+    c->flags = (struct flags){a, b, FLAGS_SUB};
+}
+
+static inline void set_flags_sub32(cpu *c, uint32_t a, uint32_t b)
+{
+    c->flags = (struct flags){(uint64_t)a << 32, (uint64_t)b << 32, FLAGS_SUB};
+}
+
+static inline void set_flags_add64(cpu *c, uint64_t a, uint64_t b)
+{
+    c->flags = (struct flags){a, b, FLAGS_ADD};
+}
+
+static inline void set_flags_add32(cpu *c, uint32_t a, uint32_t b)
+{
+    c->flags = (struct flags){(uint64_t)a << 32, (uint64_t)b << 32, FLAGS_ADD};
+}
+
+// nzcv: N Z C V in bits 31..28; lower bits are ignored.
+static inline void set_flags_nzcv(cpu *c, uint32_t nzcv)
+{
+    c->flags = (struct flags){nzcv & 0xf0000000u, 0, FLAGS_NZCV};
+}
+
+static inline bool flag_n(const cpu *c)
+{
+    switch (c->flags.kind) {
+    case FLAGS_SUB: return (int64_t)(c->flags.a - c->flags.b) < 0;
+    case FLAGS_ADD: return (int64_t)(c->flags.a + c->flags.b) < 0;
+    default: return c->flags.a >> 31 & 1;
+    }
+}
+
+static inline bool flag_z(const cpu *c)
+{
+    switch (c->flags.kind) {
+    case FLAGS_SUB: return c->flags.a == c->flags.b;
+    case FLAGS_ADD: return c->flags.a + c->flags.b == 0;
+    default: return c->flags.a >> 30 & 1;
+    }
+}
+
+static inline bool flag_c(const cpu *c)
+{
+    switch (c->flags.kind) {
+    case FLAGS_SUB: return c->flags.a >= c->flags.b;
+    case FLAGS_ADD: return c->flags.a + c->flags.b < c->flags.a;
+    default: return c->flags.a >> 29 & 1;
+    }
+}
+
+static inline bool flag_v(const cpu *c)
+{
+    int64_t unused;
+    switch (c->flags.kind) {
+    case FLAGS_SUB: return __builtin_sub_overflow((int64_t)c->flags.a, (int64_t)c->flags.b, &unused);
+    case FLAGS_ADD: return __builtin_add_overflow((int64_t)c->flags.a, (int64_t)c->flags.b, &unused);
+    default: return c->flags.a >> 28 & 1;
+    }
+}
+
+// The flags as the NZCV register holds them, bits 31..28.
+static inline uint32_t get_nzcv(const cpu *c)
+{
+    return (uint32_t)flag_n(c) << 31 | (uint32_t)flag_z(c) << 30 | (uint32_t)flag_c(c) << 29 |
+           (uint32_t)flag_v(c) << 28;
+}
+
+static inline bool flags_lt(const cpu *c)
+{
+    switch (c->flags.kind) {
+    case FLAGS_SUB: return (int64_t)c->flags.a < (int64_t)c->flags.b;
+    default: return flag_n(c) != flag_v(c);
+    }
+}
+
+static inline bool flags_le(const cpu *c)
+{
+    switch (c->flags.kind) {
+    case FLAGS_SUB: return (int64_t)c->flags.a <= (int64_t)c->flags.b;
+    default: return flag_z(c) || flag_n(c) != flag_v(c);
+    }
+}
+
+static inline bool flags_ls(const cpu *c)
+{
+    switch (c->flags.kind) {
+    case FLAGS_SUB: return c->flags.a <= c->flags.b;
+    default: return !flag_c(c) || flag_z(c);
+    }
+}
+
+// ConditionHolds (Arm ARM, shared/functions/system): cond is the 4-bit field.
+static inline bool condition_holds(const cpu *c, unsigned cond)
+{
+    bool holds;
+    switch (cond >> 1) {
+    case 0: holds = flag_z(c); break; // EQ NE
+    case 1: holds = flag_c(c); break; // CS CC
+    case 2: holds = flag_n(c); break; // MI PL
+    case 3: holds = flag_v(c); break; // VS VC
+    case 4: return flags_ls(c) == (cond & 1); // HI LS
+    case 5: return flags_lt(c) == (cond & 1); // GE LT
+    case 6: return flags_le(c) == (cond & 1); // GT LE
+    default: return true; // AL NV
+    }
+    return holds != (cond & 1);
+}
+
+#endif
