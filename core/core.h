@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// The machine: one AArch64 Linux program on our core. The only header of core/ that the programs include.
+//
+// One thread, the emulation thread, calls machine_run; functions marked "any thread" may be called while it
+// runs.
+#ifndef CORE_H
+#define CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct machine machine;
+
+// A file or folder that the guest may open: host at its guest path. A folder grants what is below it.
+// Nothing else of the host's files can be reached.
+struct machine_grant {
+    const char *host;
+    const char *guest; // absolute
+    bool writable;
+};
+
+enum machine_clock {
+    MACHINE_CLOCK_REAL, // follows the host, scaled by the speed, stopped while paused
+    MACHINE_CLOCK_VIRTUAL, // advances by what the guest does; every run is identical
+};
+
+// A presented frame: valid during the call only.
+struct machine_frame {
+    const uint8_t *indices; // [200][320]
+    const uint8_t (*palette)[3]; // [256] R G B
+    uint32_t number; // the first frame is 1
+    uint32_t gametic;
+};
+
+// All pointers have to stay valid for the machine's life. Zero is a sensible value for every field but
+// program, argv and envp.
+struct machine_config {
+    const char *program; // host path of a static aarch64 ELF
+    const char *const *argv; // as the guest sees it, NULL-terminated
+    const char *const *envp;
+    const char *cwd; // the guest's current folder, as a guest path; NULL = "/"
+    const struct machine_grant *grants;
+    size_t grant_count;
+    uint64_t ram; // bytes the guest may map; 0 = 1 GiB
+    bool device; // offer the device page
+    bool deterministic; // AT_RANDOM, getrandom, pid and stack address are fixed
+    bool host_stdin; // the guest reads the host's standard input, else it is empty
+    enum machine_clock clock;
+    void *user;
+    // On the emulation thread, for each presented frame. May block (vsync, pause).
+    void (*present)(void *user, const struct machine_frame *frame);
+    // Text for the user from the machine (an unknown system call, …), without newline. NULL = stderr.
+    void (*log)(void *user, const char *line);
+    // What the guest writes to its standard output and error; NULL = the host's descriptors 1 and 2.
+    void (*output)(void *user, int fd, const char *text, size_t length);
+};
+
+// Creates a machine with its program loaded. On failure returns NULL and writes a message of what happened
+// and what to do to error (size bytes); *reason tells which kind it is.
+enum machine_error {
+    MACHINE_ERROR_HOST, // the host denied memory or threads
+    MACHINE_ERROR_NO_FILE, // no such program, or not readable
+    MACHINE_ERROR_NOT_PROGRAM, // not a static aarch64 program
+};
+machine *machine_create(const struct machine_config *config, enum machine_error *reason, char *error,
+                        size_t size);
+void machine_destroy(machine *m);
+
+enum machine_state {
+    MACHINE_RUNNING, // the budget is used up or a stop was requested: call again
+    MACHINE_EXITED, // exit status in machine_exit_status
+    MACHINE_FAULTED, // killed by a signal that the guest did not handle: machine_fault
+};
+
+// Runs up to budget guest instructions (UINT64_MAX: until something happens).
+enum machine_state machine_run(machine *m, uint64_t budget);
+
+// The guest's exit status, 0..255; for MACHINE_FAULTED 128 + signal.
+int machine_exit_status(const machine *m);
+
+struct machine_fault {
+    int signal; // Linux number: 11 SIGSEGV, 4 SIGILL, 5 SIGTRAP, 7 SIGBUS, 6 SIGABRT, …
+    uint64_t pc;
+    uint64_t address; // of the access, for SIGSEGV and SIGBUS
+    char what[160]; // one line: what the guest tried
+    char report[4096]; // several lines: that, the function, the registers, the last instructions
+};
+const struct machine_fault *machine_get_fault(const machine *m);
+
+// Any thread: machine_run returns soon (at most about a millisecond later, sooner out of a wait).
+void machine_request_stop(machine *m);
+
+// Any thread: queues one event for the device page's ring (struct device_event of guest/device_page.h) and
+// wakes a waiting guest. Returns false when 256 events are waiting already.
+struct device_event;
+bool machine_post_event(machine *m, const struct device_event *event);
+
+// Any thread. percent: 100 = as fast as the wall clock; 0 = as fast as possible (virtual clock).
+void machine_set_speed(machine *m, unsigned percent);
+// Any thread. Stops and restarts the guest's clock; the caller stops calling machine_run or blocks in
+// present.
+void machine_set_clock_paused(machine *m, bool paused);
+
+// Any thread; each number is exact at the last stop, system call or budget end.
+struct machine_stats {
+    uint64_t retired; // guest instructions executed
+    uint64_t emulating_ns; // host time spent executing them (system calls included, waits not)
+    uint64_t idle_ns; // host time given back while the guest waited
+    uint64_t system_calls;
+    uint64_t frames; // presented
+    uint64_t memory_mapped; // bytes of guest memory mapped
+};
+void machine_get_stats(const machine *m, struct machine_stats *stats);
+
+// What the guest last published in the device page. Any thread.
+struct device_info;
+bool machine_get_device_info(const machine *m, struct device_info *info);
+
+// Name of the guest function that holds pc, from the ELF's symbols, or NULL. offset: from its start.
+const char *machine_symbol(const machine *m, uint64_t pc, uint64_t *offset);
+
+// One line of disassembly of word at pc, as the Arm manual writes it; "udf"-like text for unallocated words.
+void machine_disassemble(uint32_t word, uint64_t pc, char *text, size_t size);
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Guest memory: 4 GiB of address space in one host reservation, protected page by page by the host's
+// MMU, and beside it one op for each possible instruction.
+#ifndef CORE_MEMORY_H
+#define CORE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa/op.h"
+
+#define GUEST_PAGE 4096ull
+#define GUEST_SPACE (1ull << 32) // guest addresses are below this
+#define GUEST_MMAP_MIN 0x10000ull // nothing is mapped below
+
+// What memory.pages holds for each guest page. The low three bits are PROT_READ, PROT_WRITE and
+// PROT_EXEC as the guest asked for them; the host's protection never includes PROT_EXEC, and a page
+// that holds decoded code (MEMORY_CODE) is kept write-protected on the host until it is written.
+enum {
+    MEMORY_MAPPED = 1 << 3,
+    MEMORY_CODE = 1 << 4, // ops of this page have been decoded
+    MEMORY_SHARED = 1 << 5, // a device or a shared file mapping: not counted against the limit
+};
+
+struct memory {
+    uint8_t *base; // host address of guest address 0; GUEST_SPACE bytes and a guard behind
+    op *ops; // the op of the instruction at guest address P is ops[P / 4]
+    uint8_t *pages; // [GUEST_SPACE / GUEST_PAGE]
+    uint64_t limit; // bytes that the guest may have mapped privately
+    uint64_t mapped; // bytes that it has
+};
+
+// Reserves the address space. Returns 0, or -1 with errno.
+int memory_create(struct memory *m, uint64_t limit);
+void memory_destroy(struct memory *m);
+
+// Drops every mapping (execve).
+void memory_clear(struct memory *m);
+
+// The calls below take page-aligned addresses and lengths, and return 0 or a negative errno
+// (ENOMEM over the limit or out of address space, EINVAL for a range outside the space).
+
+// Maps zeroed private memory at address, replacing what was there.
+int memory_map(struct memory *m, uint64_t address, uint64_t length, int prot);
+
+// Maps a host file (MAP_PRIVATE or MAP_SHARED in flags); fd is a host descriptor.
+int memory_map_file(struct memory *m, uint64_t address, uint64_t length, int prot, int flags, int fd,
+                    uint64_t offset);
+int memory_unmap(struct memory *m, uint64_t address, uint64_t length);
+int memory_protect(struct memory *m, uint64_t address, uint64_t length, int prot);
+
+// Moves the pages at from to to, which becomes mapped with the same protection; from is left unmapped.
+int memory_move(struct memory *m, uint64_t from, uint64_t length, uint64_t to);
+
+// The highest free range of that length at or below ceiling, 0 if there is none. Never below GUEST_MMAP_MIN.
+uint64_t memory_find_free(const struct memory *m, uint64_t length, uint64_t ceiling);
+
+// Whether the guest itself could access all of [address, address + length) with prot (PROT_READ, PROT_WRITE).
+bool memory_allows(const struct memory *m, uint64_t address, uint64_t length, int prot);
+
+// For the host's own accesses on behalf of the guest (system calls): the host pointer to the range, or NULL
+// if the guest could not access it so. With PROT_WRITE, decoded code in the range is forgotten first and the
+// host page made writable, so that the kernel may write there too. The top byte of address is ignored.
+void *memory_access(struct memory *m, uint64_t address, uint64_t length, int prot);
+
+// Forgets decoded ops of [address, address + length): IC IVAU, unmapping, writes to code.
+void memory_forget_code(struct memory *m, uint64_t address, uint64_t length);
+
+// Marks the page of pc as holding decoded code and write-protects it on the host. False when the guest may
+// not execute there.
+bool memory_mark_code(struct memory *m, uint64_t pc);
+
+#endif
