@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: MIT
+// The decoder, compiled at start-up from the patterns of insns.def.
+//
+// A pattern lists the word from bit 31 down to bit 0, its parts separated by spaces:
+//   0110x      literal bits; x matches both (a "should be" bit of the manual)
+//   Rd         a field, by a name of fields.def
+//   val:3      a field of another width than the table's
+//   size!11    a field that must not have this value (several: size!11!10)
+//   imm12*8    a field whose value is multiplied by a constant
+// After the 32 bits may follow the names of finishing steps, which work out operands from raw fields, or refuse
+// the word (a reserved immediate).
+#include "isa.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu.h"
+
+const struct insn_info isa_info[INSN_COUNT] = {
+    [INSN_UNDEFINED] = {"undefined", "", "udf", KIND_STOP, GROUP_SYSTEM},
+#define INSN(name, kind, group, pattern, text) [INSN_##name] = {#name, pattern, text, KIND_##kind, GROUP_##group},
+#include "insns.def"
+#undef INSN
+};
+
+enum place {
+    TO_D_SRC, TO_D_DST, TO_D_SP, TO_N_SRC, TO_N_SP, TO_M_SRC, TO_M_DST, TO_A_SRC, TO_A_DST, // register indices
+    TO_D, TO_N, TO_M, TO_A,            // the bytes of the op, as they are
+    TO_IMM, TO_SIMM,                   // imm, zero- or sign-extended
+    TO_VAL, TO_Q, TO_SIZE, TO_E, TO_F, // the SIMD view of imm
+    TO_DISP,                           // disp, sign-extended
+    TO_RAW,                            // nowhere: a finishing step reads it
+};
+
+enum field {
+#define FIELD(name, width, place) FIELD_##name,
+#include "fields.def"
+#undef FIELD
+    FIELD_COUNT,
+};
+
+static const struct field_info {
+    const char *name;
+    uint8_t width;
+    uint8_t place;
+} field_info[FIELD_COUNT] = {
+#define FIELD(name, width, place) {#name, width, place},
+#include "fields.def"
+#undef FIELD
+};
+
+enum {
+    MAX_FIELDS = 10,
+    MAX_STEPS = 2,
+    MAX_EXCLUSIONS = 6,
+    BUCKET_BITS = 11, // a word's bits 31..21 choose its bucket
+    BUCKET_COUNT = 1 << BUCKET_BITS,
+};
+
+// What a finishing step works on: the raw fields of the word by name.
+struct raw {
+    uint32_t field[FIELD_COUNT];
+    uint32_t pc;
+};
+
+// ---- finishing steps: each returns false for a reserved encoding ----
+
+// DecodeBitMasks (Arm ARM, aarch64/instrs/integer/bitmasks) for logical immediates.
+static bool bitmask(const struct raw *r, unsigned width, op *o)
+{
+    uint32_t n = r->field[FIELD_N], imms = r->field[FIELD_imms];
+    uint32_t combined = n << 6 | (~imms & 0x3f);
+    if (combined < 2 || (width == 32 && n))
+        return false;
+    unsigned size = 1u << (31 - __builtin_clz(combined));
+    unsigned levels = size - 1;
+    unsigned ones = (imms & levels) + 1, rotate = r->field[FIELD_immr] & levels;
+    if (ones == size)
+        return false;
+    uint64_t element = (1ull << ones) - 1;
+    if (rotate)
+        element = element >> rotate | element << (size - rotate);
+    if (size < 64)
+        element &= (1ull << size) - 1;
+    for (unsigned s = size; s < 64; s *= 2)
+        element |= element << s;
+    o->imm = width == 32 ? (uint32_t)element : element;
+    return true;
+}
+
+static bool step_bitmask64(const struct raw *r, op *o)
+{
+    return bitmask(r, 64, o);
+}
+
+static bool step_bitmask32(const struct raw *r, op *o)
+{
+    return bitmask(r, 32, o);
+}
+
+// UBFM and BFM as a rotation right by a and a mask of the bits that come from it, in imm.
+static bool bitfield(const struct raw *r, unsigned width, op *o)
+{
+    unsigned immr = r->field[FIELD_immr], imms = r->field[FIELD_imms];
+    if (immr >= width || imms >= width)
+        return false;
+    o->a = (uint8_t)immr;
+    if (imms >= immr)
+        o->imm = ~0ull >> (63 - (imms - immr));
+    else
+        o->imm = (~0ull >> (63 - imms)) << (width - immr);
+    return true;
+}
+
+static bool step_bitfield64(const struct raw *r, op *o)
+{
+    return bitfield(r, 64, o);
+}
+
+static bool step_bitfield32(const struct raw *r, op *o)
+{
+    return bitfield(r, 32, o);
+}
+
+// SBFM as a shift left by m, then an arithmetic shift right by a.
+static bool signed_bitfield(const struct raw *r, unsigned width, op *o)
+{
+    unsigned immr = r->field[FIELD_immr], imms = r->field[FIELD_imms];
+    if (immr >= width || imms >= width)
+        return false;
+    o->m = (uint8_t)(width - 1 - imms);
+    o->a = (uint8_t)((width - 1 - imms + immr) & (width - 1));
+    return true;
+}
+
+static bool step_signed_bitfield64(const struct raw *r, op *o)
+{
+    return signed_bitfield(r, 64, o);
+}
+
+static bool step_signed_bitfield32(const struct raw *r, op *o)
+{
+    return signed_bitfield(r, 32, o);
+}
+
+// MOVZ, MOVN, MOVK: imm is the shifted half-word, a the shift.
+static bool step_wide(const struct raw *r, op *o)
+{
+    o->a = (uint8_t)(r->field[FIELD_hw] * 16);
+    o->imm = (uint64_t)r->field[FIELD_raw16] << o->a;
+    return true;
+}
+
+// ADD and SUB (immediate): the optional shift by 12.
+static bool step_imm12(const struct raw *r, op *o)
+{
+    o->imm = (uint64_t)r->field[FIELD_raw12] << (12 * r->field[FIELD_sh]);
+    return true;
+}
+
+static int64_t adr_offset(const struct raw *r)
+{
+    return (int32_t)((r->field[FIELD_immhi] << 2 | r->field[FIELD_immlo]) << 11) >> 11;
+}
+
+static bool step_adr(const struct raw *r, op *o)
+{
+    o->imm = (uint64_t)r->pc + (uint64_t)adr_offset(r);
+    return true;
+}
+
+static bool step_adrp(const struct raw *r, op *o)
+{
+    o->imm = ((uint64_t)r->pc & ~0xfffull) + ((uint64_t)adr_offset(r) << 12);
+    return true;
+}
+
+// BL: the return address.
+static bool step_link(const struct raw *r, op *o)
+{
+    o->link = r->pc + 4;
+    return true;
+}
+
+// BLR: the return address in imm, free of a displacement.
+static bool step_link_imm(const struct raw *r, op *o)
+{
+    o->imm = (uint64_t)r->pc + 4;
+    return true;
+}
+
+// LDR (literal): the address in imm.
+static bool step_literal(const struct raw *r, op *o)
+{
+    o->imm = (uint64_t)r->pc + (uint64_t)((int64_t)o->disp * 4);
+    return true;
+}
+
+// TBZ, TBNZ: the bit number in a.
+static bool step_bit(const struct raw *r, op *o)
+{
+    o->a = (uint8_t)(r->field[FIELD_b5] << 5 | r->field[FIELD_b40]);
+    return true;
+}
+
+// Extended register forms: a = the shift, m and the option stay; only shifts up to 4 are allocated.
+static bool step_shift_to_4(const struct raw *r, op *o)
+{
+    (void)r;
+    return o->imm <= 4;
+}
+
+// Load pair with a destination named twice is CONSTRAINED UNPREDICTABLE: any result will do, so none is refused.
+
+// MRS, MSR and other forms whose operand is the raw text.
+static bool step_raw16_imm(const struct raw *r, op *o)
+{
+    o->imm = r->field[FIELD_raw16];
+    return true;
+}
+
+#include "decode_simd.h"
+
+typedef bool step_function(const struct raw *r, op *o);
+
+static const struct step_info {
+    const char *name;
+    step_function *run;
+} step_info[] = {
+#define STEP(name) {#name, step_##name}
+    STEP(bitmask64), STEP(bitmask32), STEP(bitfield64), STEP(bitfield32), STEP(signed_bitfield64),
+    STEP(signed_bitfield32), STEP(wide), STEP(imm12), STEP(adr), STEP(adrp), STEP(link), STEP(link_imm),
+    STEP(literal), STEP(bit), STEP(shift_to_4), STEP(raw16_imm),
+    SIMD_STEPS
+#undef STEP
+};
+
+// ---- compiled patterns ----
+
+struct extract {
+    uint8_t field; // enum field
+    uint8_t place; // enum place
+    uint8_t lsb, width;
+    uint8_t scale;
+};
+
+struct pattern {
+    uint32_t mask, match;
+    uint8_t extract_count, step_count, exclusion_count;
+    struct extract extract[MAX_FIELDS];
+    step_function *step[MAX_STEPS];
+    struct {
+        uint32_t mask, match;
+    } exclusion[MAX_EXCLUSIONS];
+};
+
+static struct pattern patterns[INSN_COUNT];
+static uint16_t bucket_start[BUCKET_COUNT + 1];
+static uint16_t *bucket_items; // enum insn, in table order within a bucket
+
+static _Noreturn void malformed(enum insn id, const char *why, const char *where)
+{
+    fprintf(stderr, "insns.def: %s: %s at '%s'\n", isa_info[id].name, why, where);
+    abort();
+}
+
+static uint32_t low_mask(unsigned width)
+{
+    return width >= 32 ? ~0u : (1u << width) - 1;
+}
+
+// One field token: name[:width][!bits]...[*scale]
+static void compile_field(enum insn id, struct pattern *p, const char *token, unsigned *bit)
+{
+    size_t length = strcspn(token, ":!*");
+    unsigned field = 0;
+    while (field < FIELD_COUNT &&
+           (strlen(field_info[field].name) != length || memcmp(field_info[field].name, token, length) != 0))
+        field++;
+    if (field == FIELD_COUNT || p->extract_count == MAX_FIELDS)
+        malformed(id, "unknown field or too many", token);
+    struct extract *x = &p->extract[p->extract_count++];
+    *x = (struct extract){(uint8_t)field, field_info[field].place, 0, field_info[field].width, 1};
+    const char *rest = token + length;
+    if (*rest == ':')
+        x->width = (uint8_t)strtoul(rest + 1, (char **)&rest, 10);
+    if (x->width == 0 || x->width > *bit)
+        malformed(id, "more than 32 bits", token);
+    *bit -= x->width;
+    x->lsb = (uint8_t)*bit;
+    while (*rest == '!') {
+        uint32_t value = (uint32_t)strtoul(rest + 1, (char **)&rest, 2);
+        if (p->exclusion_count == MAX_EXCLUSIONS)
+            malformed(id, "too many exclusions", token);
+        p->exclusion[p->exclusion_count].mask = low_mask(x->width) << x->lsb;
+        p->exclusion[p->exclusion_count++].match = value << x->lsb;
+    }
+    if (*rest == '*')
+        x->scale = (uint8_t)strtoul(rest + 1, (char **)&rest, 10);
+    if (*rest)
+        malformed(id, "trailing characters", token);
+}
+
+static void compile_step(enum insn id, struct pattern *p, const char *token)
+{
+    for (size_t i = 0; i < sizeof step_info / sizeof step_info[0]; i++) {
+        if (strcmp(step_info[i].name, token) == 0 && p->step_count < MAX_STEPS) {
+            p->step[p->step_count++] = step_info[i].run;
+            return;
+        }
+    }
+    malformed(id, "unknown step or too many", token);
+}
+
+static void compile_pattern(enum insn id)
+{
+    struct pattern *p = &patterns[id];
+    char text[256];
+    if (strlen(isa_info[id].pattern) >= sizeof text)
+        malformed(id, "pattern too long", isa_info[id].pattern);
+    strcpy(text, isa_info[id].pattern);
+    unsigned bit = 32;
+    char *rest = text;
+    for (char *token; (token = strtok_r(rest, " ", &rest)) != NULL;) {
+        if (bit == 0) {
+            compile_step(id, p, token);
+        } else if (token[strspn(token, "01x")] == '\0') {
+            for (; *token; token++) {
+                if (bit == 0)
+                    malformed(id, "more than 32 bits", token);
+                bit--;
+                if (*token != 'x') {
+                    p->mask |= 1u << bit;
+                    p->match |= (uint32_t)(*token - '0') << bit;
+                }
+            }
+        } else {
+            compile_field(id, p, token, &bit);
+        }
+    }
+    if (bit != 0)
+        malformed(id, "fewer than 32 bits", isa_info[id].pattern);
+}
+
+static bool bucket_fits(const struct pattern *p, uint32_t bucket)
+{
+    uint32_t word = bucket << (32 - BUCKET_BITS);
+    uint32_t mask = p->mask & ~0u << (32 - BUCKET_BITS);
+    return (word & mask) == (p->match & mask);
+}
+
+static void compile_all(void)
+{
+    for (unsigned id = 1; id < INSN_COUNT; id++)
+        compile_pattern((enum insn)id);
+    size_t total = 0;
+    for (int fill = 0; fill < 2; fill++) {
+        total = 0;
+        for (uint32_t b = 0; b < BUCKET_COUNT; b++) {
+            bucket_start[b] = (uint16_t)total;
+            for (unsigned id = 1; id < INSN_COUNT; id++) {
+                if (bucket_fits(&patterns[id], b)) {
+                    if (fill)
+                        bucket_items[total] = (uint16_t)id;
+                    total++;
+                }
+            }
+        }
+        bucket_start[BUCKET_COUNT] = (uint16_t)total;
+        if (total > UINT16_MAX)
+            malformed(INSN_UNDEFINED, "patterns too wide for the decoder's buckets", "");
+        if (!fill && !(bucket_items = malloc(total * sizeof bucket_items[0])))
+            abort();
+    }
+}
+
+void isa_init(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, compile_all);
+}
+
+// ---- decoding ----
+
+static void put(op *o, const struct extract *x, uint32_t value)
+{
+    uint8_t byte = (uint8_t)value;
+    uint8_t source = byte == 31 ? REG_ZERO : byte, destination = byte == 31 ? REG_SINK : byte;
+    int64_t sign_extended = (int64_t)((uint64_t)value << (64 - x->width)) >> (64 - x->width);
+    switch ((enum place)x->place) {
+    case TO_D_SRC: o->d = source; break;
+    case TO_D_DST: o->d = destination; break;
+    case TO_N_SRC: o->n = source; break;
+    case TO_M_SRC: o->m = source; break;
+    case TO_M_DST: o->m = destination; break;
+    case TO_A_SRC: o->a = source; break;
+    case TO_A_DST: o->a = destination; break;
+    case TO_D_SP:
+    case TO_D: o->d = byte; break;
+    case TO_N_SP:
+    case TO_N: o->n = byte; break;
+    case TO_M: o->m = byte; break;
+    case TO_A: o->a = byte; break;
+    case TO_IMM: o->imm = (uint64_t)value * x->scale; break;
+    case TO_SIMM: o->imm = (uint64_t)(sign_extended * x->scale); break;
+    case TO_DISP: o->disp = (int32_t)sign_extended; break;
+    case TO_VAL: o->val = value * x->scale; break;
+    case TO_Q: o->q = byte; break;
+    case TO_SIZE: o->size = byte; break;
+    case TO_E: o->e = byte; break;
+    case TO_F: o->f = byte; break;
+    case TO_RAW: break;
+    }
+}
+
+static bool excluded(const struct pattern *p, uint32_t word)
+{
+    for (unsigned i = 0; i < p->exclusion_count; i++)
+        if ((word & p->exclusion[i].mask) == p->exclusion[i].match)
+            return true;
+    return false;
+}
+
+static bool take(const struct pattern *p, uint32_t word, uint32_t pc, op *o)
+{
+    struct raw raw;
+    raw.pc = pc;
+    *o = (op){0};
+    for (unsigned i = 0; i < p->extract_count; i++) {
+        const struct extract *x = &p->extract[i];
+        uint32_t value = word >> x->lsb & low_mask(x->width);
+        raw.field[x->field] = value;
+        put(o, x, value);
+    }
+    for (unsigned i = 0; i < p->step_count; i++)
+        if (!p->step[i](&raw, o))
+            return false;
+    return true;
+}
+
+enum insn isa_decode(uint32_t word, uint32_t pc, op *out)
+{
+    uint32_t bucket = word >> (32 - BUCKET_BITS);
+    for (unsigned i = bucket_start[bucket]; i < bucket_start[bucket + 1]; i++) {
+        const struct pattern *p = &patterns[bucket_items[i]];
+        if ((word & p->mask) == p->match && !excluded(p, word) && take(p, word, pc, out))
+            return (enum insn)bucket_items[i];
+    }
+    return INSN_UNDEFINED;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The meaning of every instruction, as inline functions on cpu. An engine includes this file once, after defining
+// the hooks below; the same text is compiled to bitcode for the translator and must stay fit for a GPU kernel:
+// fixed-width integers, the hooks and builtins only; no libc, no mutable static data, no recursion.
+//
+// A function reads, computes, touches memory (which may leave the function for good), then writes registers, then
+// flags: so state is precise when an access faults. It selects values, never pointers.
+#ifndef CORE_ISA_SEM_H
+#define CORE_ISA_SEM_H
+
+#include "cpu.h"
+
+#define SEM static inline __attribute__((always_inline, unused))
+#define UNUSED __attribute__((unused))
+
+// One per enum insn_kind; KIND_JUMP uses OP.
+#define OP(name) SEM void sem_##name(UNUSED cpu *c, UNUSED const op *o)
+#define CONDITION(name) SEM bool sem_##name(UNUSED cpu *c, UNUSED const op *o)
+#define INDIRECT(name) SEM uint64_t sem_##name(UNUSED cpu *c, UNUSED const op *o)
+#define STOP(name) SEM enum stop_reason sem_##name(UNUSED cpu *c, UNUSED const op *o)
+
+// ---- hooks: what an engine supplies ----
+// Guest memory, little-endian, any alignment. An access that fails does not return. o: the op being executed.
+SEM uint8_t load8(cpu *c, const op *o, uint64_t address);
+SEM uint16_t load16(cpu *c, const op *o, uint64_t address);
+SEM uint32_t load32(cpu *c, const op *o, uint64_t address);
+SEM uint64_t load64(cpu *c, const op *o, uint64_t address);
+SEM u64x2 load128(cpu *c, const op *o, uint64_t address);
+SEM void store8(cpu *c, const op *o, uint64_t address, uint8_t value);
+SEM void store16(cpu *c, const op *o, uint64_t address, uint16_t value);
+SEM void store32(cpu *c, const op *o, uint64_t address, uint32_t value);
+SEM void store64(cpu *c, const op *o, uint64_t address, uint64_t value);
+SEM void store128(cpu *c, const op *o, uint64_t address, u64x2 value);
+// Fails with FAULT_ALIGNMENT unless address is a multiple of size (a power of two).
+SEM void require_aligned(cpu *c, const op *o, uint64_t address, unsigned size, bool is_store);
+// CNTVCT_EL0, in ticks of COUNTER_HZ.
+static uint64_t read_counter(cpu *c);
+// IC IVAU: decoded code at address is out of date.
+static void invalidate_code(cpu *c, uint64_t address);
+
+#define COUNTER_HZ 1000000000u
+
+#include "sem_int.h"
+#include "sem_mem.h"
+#include "sem_fp.h"
+#include "sem_simd.h"
+#include "sem_simd_mem.h"
+#include "sem_crypto.h"
+
+#endif
