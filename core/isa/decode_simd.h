@@ -10,6 +10,17 @@ static bool step_no_1d(const struct raw *r, op *o)
     return !(o->size == 3 && o->q == 0);
 }
 
-#define SIMD_STEPS STEP(no_1d),
+// Loads and stores of one lane: from opcode<2:1> (scale), S and size, the element size and, in val, the lane.
+static bool step_lane(const struct raw *r, op *o)
+{
+    unsigned scale = r->field[FIELD_scale], low = r->field[FIELD_S] << 2 | o->size;
+    bool is_64 = scale == 2 && (low & 1);
+    unsigned unused = is_64 ? low >> 1 : low & ((1u << scale) - 1);
+    o->size = (uint8_t)(is_64 ? 3 : scale);
+    o->val = (uint32_t)(o->q << 3 | low) >> o->size;
+    return unused == 0;
+}
+
+#define SIMD_STEPS STEP(no_1d), STEP(lane),
 
 #endif
