@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Guest memory in one host reservation: nothing outside it ever changes place, and no part of it is ever
 // left unmapped, or the host could put its own data where the guest can reach it.
+#define _GNU_SOURCE 1
 #include "memory.h"
 
 #include <errno.h>
@@ -8,9 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#ifndef MREMAP_DONTUNMAP
-#define MREMAP_DONTUNMAP 4
-#endif
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
