@@ -64,6 +64,7 @@ enum fault_kind {
     FAULT_MAPPING, // nothing is mapped there
     FAULT_PERMISSION, // mapped, but not for this kind of access
     FAULT_ALIGNMENT, // an access that has to be aligned, or a pc that is not
+    FAULT_FILE_END, // behind the end of a mapped file
 };
 
 typedef struct cpu {
@@ -71,9 +72,10 @@ typedef struct cpu {
     uint64_t x[REG_COUNT];
     struct flags flags;
     uint8_t *memory; // host address of guest address 0
-    const op *fault_op; // the op whose memory access is under way: it tells the pc of a fault
-    // Instructions retired x sizeof(op), less the address of the current op: a taken branch from o
-    // to t adds (o + 1) - t, and straight-line code costs nothing. See engine/interp.c.
+    const op *current; // the op whose memory access is under way, or, at a stop, the one that comes next
+    // sizeof(op) x (instructions retired - the budget), less the address of the current op. Straight-line
+    // code leaves it alone, a taken branch from o to t adds (o + 1) - t, and it is exact at every access that
+    // may fault.
     int64_t retired_bias;
     // SIMD and floating point
     u64x2 v[32];
@@ -85,6 +87,8 @@ typedef struct cpu {
     uint64_t exclusive_value[2];
     // set when an engine stops
     uint64_t pc;
+    uint64_t wild_pc; // the target of an indirect branch that no op can have, else 0
+    uint32_t stop; // enum stop_reason
     uint64_t fault_address;
     uint32_t fault_kind; // enum fault_kind
     bool fault_is_store;

@@ -7,8 +7,8 @@
 //   val:3      a field of another width than the table's
 //   size!11    a field that must not have this value (several: size!11!10)
 //   imm12*8    a field whose value is multiplied by a constant
-// After the 32 bits may follow the names of finishing steps, which work out operands from raw fields, or refuse
-// the word (a reserved immediate).
+// After the 32 bits may follow the names of finishing steps, which work out operands from raw fields, or
+// refuse the word (a reserved immediate).
 #include "isa.h"
 
 #include <pthread.h>
@@ -21,18 +21,35 @@
 
 const struct insn_info isa_info[INSN_COUNT] = {
     [INSN_UNDEFINED] = {"undefined", "", "udf", KIND_STOP, GROUP_SYSTEM},
-#define INSN(name, kind, group, pattern, text) [INSN_##name] = {#name, pattern, text, KIND_##kind, GROUP_##group},
+#define INSN(name, kind, group, pattern, text)                                                               \
+    [INSN_##name] = {#name, pattern, text, KIND_##kind, GROUP_##group},
 #include "insns.def"
 #undef INSN
 };
 
 enum place {
-    TO_D_SRC, TO_D_DST, TO_D_SP, TO_N_SRC, TO_N_SP, TO_M_SRC, TO_M_DST, TO_A_SRC, TO_A_DST, // register indices
-    TO_D, TO_N, TO_M, TO_A,            // the bytes of the op, as they are
-    TO_IMM, TO_SIMM,                   // imm, zero- or sign-extended
-    TO_VAL, TO_Q, TO_SIZE, TO_E, TO_F, // the SIMD view of imm
-    TO_DISP,                           // disp, sign-extended
-    TO_RAW,                            // nowhere: a finishing step reads it
+    TO_D_SRC,
+    TO_D_DST,
+    TO_D_SP,
+    TO_N_SRC,
+    TO_N_SP,
+    TO_M_SRC,
+    TO_M_DST,
+    TO_A_SRC,
+    TO_A_DST, // register indices
+    TO_D,
+    TO_N,
+    TO_M,
+    TO_A, // the bytes of the op, as they are
+    TO_IMM,
+    TO_SIMM, // imm, zero- or sign-extended
+    TO_VAL,
+    TO_Q,
+    TO_SIZE,
+    TO_E,
+    TO_F, // the SIMD view of imm
+    TO_DISP, // disp, sign-extended
+    TO_RAW, // nowhere: a finishing step reads it
 };
 
 enum field {
@@ -206,20 +223,11 @@ static bool step_bit(const struct raw *r, op *o)
     return true;
 }
 
-// Extended register forms: a = the shift, m and the option stay; only shifts up to 4 are allocated.
+// Extended register forms: shifts beyond 4 are reserved.
 static bool step_shift_to_4(const struct raw *r, op *o)
 {
     (void)r;
     return o->imm <= 4;
-}
-
-// Load pair with a destination named twice is CONSTRAINED UNPREDICTABLE: any result will do, so none is refused.
-
-// MRS, MSR and other forms whose operand is the raw text.
-static bool step_raw16_imm(const struct raw *r, op *o)
-{
-    o->imm = r->field[FIELD_raw16];
-    return true;
 }
 
 #include "decode_simd.h"
@@ -230,10 +238,25 @@ static const struct step_info {
     const char *name;
     step_function *run;
 } step_info[] = {
-#define STEP(name) {#name, step_##name}
-    STEP(bitmask64), STEP(bitmask32), STEP(bitfield64), STEP(bitfield32), STEP(signed_bitfield64),
-    STEP(signed_bitfield32), STEP(wide), STEP(imm12), STEP(adr), STEP(adrp), STEP(link), STEP(link_imm),
-    STEP(literal), STEP(bit), STEP(shift_to_4), STEP(raw16_imm),
+#define STEP(name)                                                                                           \
+    {                                                                                                        \
+#name, step_##name                                                                                   \
+    }
+    STEP(bitmask64),
+    STEP(bitmask32),
+    STEP(bitfield64),
+    STEP(bitfield32),
+    STEP(signed_bitfield64),
+    STEP(signed_bitfield32),
+    STEP(wide),
+    STEP(imm12),
+    STEP(adr),
+    STEP(adrp),
+    STEP(link),
+    STEP(link_imm),
+    STEP(literal),
+    STEP(bit),
+    STEP(shift_to_4),
     SIMD_STEPS
 #undef STEP
 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The meaning of every instruction, as inline functions on cpu. An engine includes this file once, after defining
-// the hooks below; the same text is compiled to bitcode for the translator and must stay fit for a GPU kernel:
-// fixed-width integers, the hooks and builtins only; no libc, no mutable static data, no recursion.
+// The meaning of every instruction, as inline functions on cpu. An engine includes this file once, after
+// defining the hooks below; the same text is compiled to bitcode for the translator and must stay fit for a
+// GPU kernel: fixed-width integers, the hooks and builtins only; no libc, no mutable static data, no
+// recursion.
 //
-// A function reads, computes, touches memory (which may leave the function for good), then writes registers, then
-// flags: so state is precise when an access faults. It selects values, never pointers.
+// A function reads, computes, touches memory (which may leave the function for good), then writes registers,
+// then flags: so state is precise when an access faults. It selects values, never pointers.
 #ifndef CORE_ISA_SEM_H
 #define CORE_ISA_SEM_H
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What runs guest code. An engine starts at cpu.pc and leaves the state as if it had stepped one instruction
+// at a time.
+#ifndef CORE_ENGINE_ENGINE_H
+#define CORE_ENGINE_ENGINE_H
+
+#include "../isa/cpu.h"
+#include "../machine.h"
+
+// Runs about budget instructions (it stops at the first taken branch behind it) and says why it stopped.
+// cpu.pc is where to go on: behind an SVC, at the instruction itself for every other reason. Adds to
+// m->stats.retired exactly the instructions that completed.
+enum stop_reason interp_run(struct machine *m, uint64_t budget);
+
+// Installs the process-wide handlers that turn host SIGSEGV and SIGBUS on guest memory into guest faults.
+// Once; any thread. Signals that are none of ours go to the handler that was there before.
+void fault_init(void);
+
+// The calling thread may take host faults from here to the next fault_end: they end at the setjmp on env,
+// with the cpu's fault fields filled. Contexts nest.
+struct fault_context {
+    struct machine *machine;
+    struct fault_context *outer;
+    void *env[5]; // __builtin_setjmp
+};
+void fault_begin(struct fault_context *context, struct machine *m);
+void fault_end(struct fault_context *context);
+
+// Leaves guest code with this fault, to the innermost context of the calling thread.
+_Noreturn void fault_raise(cpu *c, enum fault_kind kind, uint64_t address, bool is_store);
+
+#endif

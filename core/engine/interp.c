@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+// The interpreter: threaded code over pre-decoded ops.
+//
+// Each instruction has a handler, made from its definition in insns.def; it ends in a jump to the next op's
+// handler. The op array parallels guest memory, so that pc and op convert by arithmetic alone; an op that is
+// all zeroes has not been decoded, and handler 0 decodes it.
+#include "engine.h"
+
+#include <stddef.h>
+
+#include "../isa/isa.h"
+#include "../memory.h"
+
+// ---- the hooks of sem.h ----
+
+static struct machine *machine_of(cpu *c)
+{
+    return (struct machine *)((char *)c - offsetof(struct machine, cpu));
+}
+
+// The slow path of an address with bits above 31: the top byte is ignored (TBI), the rest has to be zero.
+static __attribute__((noinline, cold)) uint64_t untag(cpu *c, uint64_t address, bool is_store)
+{
+    uint64_t untagged = address << 8 >> 8;
+    if (untagged >= GUEST_SPACE)
+        fault_raise(c, FAULT_MAPPING, untagged, is_store);
+    return untagged;
+}
+
+// The host address of a guest address. Whatever is not mapped behind it faults on the host; see fault.c.
+static inline __attribute__((always_inline)) uint8_t *access_at(cpu *c, const op *o, uint64_t address,
+                                                                bool is_store)
+{
+    c->current = o;
+    if (__builtin_expect(address >> 32 != 0, 0))
+        address = untag(c, address, is_store);
+    return c->memory + address;
+}
+
+// A fault leaves by a jump from a signal handler: nothing may move across the access.
+#define BARRIER() __asm__ volatile("" ::: "memory")
+
+#define ACCESSORS(bits, type)                                                                                \
+    static inline __attribute__((always_inline)) type load##bits(cpu *c, const op *o, uint64_t address)      \
+    {                                                                                                        \
+        typedef type unaligned __attribute__((aligned(1), may_alias));                                       \
+        const unaligned *p = (const unaligned *)access_at(c, o, address, false);                             \
+        BARRIER();                                                                                           \
+        type value = *(const volatile unaligned *)p;                                                         \
+        BARRIER();                                                                                           \
+        return value;                                                                                        \
+    }                                                                                                        \
+    static inline                                                                                            \
+        __attribute__((always_inline)) void store##bits(cpu *c, const op *o, uint64_t address, type value)   \
+    {                                                                                                        \
+        typedef type unaligned __attribute__((aligned(1), may_alias));                                       \
+        unaligned *p = (unaligned *)access_at(c, o, address, true);                                          \
+        BARRIER();                                                                                           \
+        *(volatile unaligned *)p = value;                                                                    \
+        BARRIER();                                                                                           \
+    }
+
+ACCESSORS(8, uint8_t)
+ACCESSORS(16, uint16_t)
+ACCESSORS(32, uint32_t)
+ACCESSORS(64, uint64_t)
+ACCESSORS(128, u64x2)
+
+static inline __attribute__((always_inline)) void require_aligned(cpu *c, const op *o, uint64_t address,
+                                                                  unsigned size, bool is_store)
+{
+    if (__builtin_expect((address & (size - 1)) != 0, 0)) {
+        c->current = o;
+        fault_raise(c, FAULT_ALIGNMENT, address << 8 >> 8, is_store);
+    }
+}
+
+static uint64_t read_counter(cpu *c)
+{
+    return devices_clock_ns(machine_of(c));
+}
+
+static void invalidate_code(cpu *c, uint64_t address)
+{
+    memory_forget_code(&machine_of(c)->memory, address << 8 >> 8, 1);
+}
+
+#include "../isa/sem.h"
+
+// ---- handlers ----
+
+// code is the address that op.handler counts from. A handler returns the op to go on with, or NULL at a stop.
+typedef op *handler_function(cpu *c, op *o, const char *code);
+
+static handler_function decode_first;
+
+#define HANDLER(o) ((handler_function *)(code + (int32_t)(o)->handler))
+
+// Threaded: a handler jumps to the next one. This needs the compiler to make sibling calls, which it does not
+// without optimisation or with a sanitizer; then, and for the long-winded SIMD and FP handlers, whose locals
+// may forbid it, the loop in interp_run goes on.
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(INTERP_UNTHREADED)
+#define GO_ON(next)                                                                                          \
+    do {                                                                                                     \
+        op *next_op = (next);                                                                                \
+        return HANDLER(next_op)(c, next_op, code);                                                           \
+    } while (0)
+#else
+#define GO_ON(next) return (next)
+#endif
+
+#define DEFINE(name) static op *name(cpu *c, op *o, __attribute__((unused)) const char *code)
+
+static __attribute__((noinline, cold)) op *stop_at(cpu *c, op *next, enum stop_reason reason)
+{
+    c->current = next;
+    c->stop = reason;
+    return NULL;
+}
+
+// Accounts for the branch from o to target; true if the budget is used up.
+static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, const op *o, const op *target)
+{
+    int64_t bias = c->retired_bias + (int64_t)(intptr_t)(o + 1);
+    c->retired_bias = bias - (int64_t)(intptr_t)target;
+    return bias >= 0;
+}
+
+// Every loop has a backward or an indirect branch: only these look at the budget. Backward ones count how
+// often they are taken, so that hot loops can be found.
+#define TAKE_FORWARD(o)                                                                                      \
+    do {                                                                                                     \
+        c->retired_bias += (int64_t)sizeof(op) * (1 - (int64_t)(o)->disp);                                   \
+        GO_ON((o) + (o)->disp);                                                                              \
+    } while (0)
+#define TAKE_BACKWARD(o, count_it)                                                                           \
+    do {                                                                                                     \
+        op *target = (o) + (o)->disp;                                                                        \
+        count_it;                                                                                            \
+        if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
+            return stop_at(c, target, STOP_BUDGET);                                                          \
+        GO_ON(target);                                                                                       \
+    } while (0)
+
+static inline __attribute__((always_inline)) op *op_at(const cpu *c, uint64_t pc)
+{
+    return (op *)(c->memory + MEMORY_OPS_OFFSET + pc * (sizeof(op) / 4));
+}
+
+static uint64_t pc_of(const cpu *c, const op *o)
+{
+    return (uint64_t)((const uint8_t *)o - c->memory - MEMORY_OPS_OFFSET) / (sizeof(op) / 4);
+}
+
+// The op at target, which has bits above 31 or is not aligned: untagged, or a fault with the branch retired.
+static __attribute__((noinline, cold)) op *wild_target(cpu *c, op *o, uint64_t target)
+{
+    uint64_t untagged = target << 8 >> 8;
+    if (untagged < GUEST_SPACE && (untagged & 3) == 0)
+        return op_at(c, untagged);
+    c->current = o + 1;
+    c->wild_pc = untagged;
+    fault_raise(c, untagged & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, untagged, false);
+}
+
+#define TAKE_INDIRECT(o, address)                                                                            \
+    do {                                                                                                     \
+        uint64_t to = (address);                                                                             \
+        op *target = __builtin_expect((to >> 32 | (to & 3)) != 0, 0) ? wild_target(c, o, to) : op_at(c, to); \
+        if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
+            return stop_at(c, target, STOP_BUDGET);                                                          \
+        GO_ON(target);                                                                                       \
+    } while (0)
+
+// A handler for each instruction, by kind. _back is the form whose target lies behind.
+#define HANDLER_OP(name)                                                                                     \
+    DEFINE(do_##name)                                                                                        \
+    {                                                                                                        \
+        sem_##name(c, o);                                                                                    \
+        GO_ON(o + 1);                                                                                        \
+    }
+#define HANDLER_LONG_OP(name)                                                                                \
+    DEFINE(do_##name)                                                                                        \
+    {                                                                                                        \
+        sem_##name(c, o);                                                                                    \
+        return o + 1;                                                                                        \
+    }
+#define HANDLER_CONDITION(name)                                                                              \
+    DEFINE(do_##name)                                                                                        \
+    {                                                                                                        \
+        if (sem_##name(c, o))                                                                                \
+            TAKE_FORWARD(o);                                                                                 \
+        GO_ON(o + 1);                                                                                        \
+    }                                                                                                        \
+    DEFINE(do_##name##_back)                                                                                 \
+    {                                                                                                        \
+        if (sem_##name(c, o))                                                                                \
+            TAKE_BACKWARD(o, o->count++);                                                                    \
+        GO_ON(o + 1);                                                                                        \
+    }
+#define HANDLER_JUMP(name)                                                                                   \
+    DEFINE(do_##name)                                                                                        \
+    {                                                                                                        \
+        sem_##name(c, o);                                                                                    \
+        TAKE_FORWARD(o);                                                                                     \
+    }                                                                                                        \
+    DEFINE(do_##name##_back)                                                                                 \
+    {                                                                                                        \
+        sem_##name(c, o);                                                                                    \
+        TAKE_BACKWARD(o, (void)0);                                                                           \
+    }
+#define HANDLER_INDIRECT(name)                                                                               \
+    DEFINE(do_##name)                                                                                        \
+    {                                                                                                        \
+        TAKE_INDIRECT(o, sem_##name(c, o));                                                                  \
+    }
+#define HANDLER_STOP(name)                                                                                   \
+    DEFINE(do_##name)                                                                                        \
+    {                                                                                                        \
+        enum stop_reason reason = sem_##name(c, o);                                                          \
+        return stop_at(c, reason == STOP_SVC ? o + 1 : o, reason);                                           \
+    }
+
+#define INSN(name, kind, group, pattern, text) HANDLER_##kind(name)
+#include "../isa/insns_int.def"
+#include "../isa/insns_mem.def"
+#undef INSN
+#define INSN(name, kind, group, pattern, text) HANDLER_LONG_##kind(name)
+#include "../isa/insns_fp.def"
+#include "../isa/insns_simd.def"
+#include "../isa/insns_simd_mem.def"
+#include "../isa/insns_crypto.def"
+#undef INSN
+
+DEFINE(do_undefined)
+{
+    return stop_at(c, o, STOP_UNDEFINED);
+}
+
+#define BACK_OP(name) NULL
+#define BACK_STOP(name) NULL
+#define BACK_INDIRECT(name) NULL
+#define BACK_CONDITION(name) do_##name##_back
+#define BACK_JUMP(name) do_##name##_back
+
+static const struct {
+    handler_function *forward, *back;
+} handlers[INSN_COUNT] = {
+    [INSN_UNDEFINED] = {do_undefined, NULL},
+#define INSN(name, kind, group, pattern, text) [INSN_##name] = {do_##name, BACK_##kind(name)},
+#include "../isa/insns.def"
+#undef INSN
+};
+
+// ---- decoding ----
+
+static uint32_t handler_offset(handler_function *f)
+{
+    return (uint32_t)((const char *)f - (const char *)decode_first);
+}
+
+// Decodes the word at pc into *out, with its handler.
+static enum insn decode_at(const cpu *c, uint64_t pc, op *out)
+{
+    uint32_t word;
+    __builtin_memcpy(&word, c->memory + pc, sizeof word);
+    op decoded;
+    enum insn id = isa_decode(word, (uint32_t)pc, &decoded);
+    enum insn_kind kind = isa_info[id].kind;
+    bool direct = kind == KIND_CONDITION || kind == KIND_JUMP;
+    if (direct) {
+        // A target outside the address space: address 0 stands in for it, where nothing is ever mapped.
+        int64_t target = (int64_t)pc + (int64_t)decoded.disp * 4;
+        if (target < 0 || target >= (int64_t)GUEST_SPACE)
+            decoded.disp = -(int32_t)(pc / 4);
+    }
+    bool back = direct && decoded.disp <= 0;
+    decoded.handler = handler_offset(back ? handlers[id].back : handlers[id].forward);
+    *out = decoded;
+    return id;
+}
+
+// Handler 0: the op has not been decoded.
+static op *decode_first(cpu *c, op *o, const char *code)
+{
+    struct machine *m = machine_of(c);
+    uint64_t pc = pc_of(c, o);
+    c->current = o;
+    if (!memory_mark_code(&m->memory, pc))
+        fault_raise(c, m->memory.pages[pc / GUEST_PAGE] & MEMORY_MAPPED ? FAULT_PERMISSION : FAULT_MAPPING,
+                    pc, false);
+    decode_at(c, pc, o);
+    GO_ON(o);
+}
+
+// ---- running ----
+
+enum stop_reason interp_run(struct machine *m, uint64_t budget)
+{
+    const uint64_t most = 1ull << 40; // keeps the arithmetic of retired_bias far from overflow
+    int64_t limit = (int64_t)((budget < most ? budget : most) * sizeof(op));
+    const char *code = (const char *)decode_first;
+    cpu *c = &m->cpu;
+    struct fault_context context;
+    fault_begin(&context, m);
+    c->wild_pc = 0;
+    c->stop = STOP_FAULT;
+    if (__builtin_setjmp(context.env) == 0) {
+        uint64_t pc = c->pc;
+        op *o = op_at(c, pc & (GUEST_SPACE - 4));
+        c->current = o;
+        c->retired_bias = -limit - (int64_t)(intptr_t)o;
+        if (pc >= GUEST_SPACE || pc & 3) {
+            c->wild_pc = pc;
+            fault_raise(c, pc & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, pc, false);
+        }
+        while (o)
+            o = HANDLER(o)(c, o, code);
+    }
+    fault_end(&context);
+    m->stats.retired += (uint64_t)(c->retired_bias + limit + (int64_t)(intptr_t)c->current) / sizeof(op);
+    c->pc = c->wild_pc ? c->wild_pc : pc_of(c, c->current);
+    return c->stop;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// Owns everything; the run loop: run a slice of guest code, then handle the reason it stopped for.
+#include "machine.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "elf.h"
+#include "engine/engine.h"
+#include "isa/isa.h"
+
+// Linux signal and si_code numbers, the same on every architecture that we run on.
+enum { SIG_ILL = 4, SIG_TRAP = 5, SIG_BUS = 7, SIG_SEGV = 11 };
+enum {
+    CODE_ILL_ILLOPC = 1,
+    CODE_TRAP_BRKPT = 1,
+    CODE_SEGV_MAPERR = 1,
+    CODE_SEGV_ACCERR = 2,
+    CODE_BUS_ADRALN = 1,
+    CODE_BUS_ADRERR = 2,
+};
+
+// Instructions between two looks at requests: about 0.2 ms.
+#define SLICE 200000u
+
+static uint64_t host_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+machine *machine_create(const struct machine_config *config, enum machine_error *reason, char *error,
+                        size_t size)
+{
+    isa_init();
+    fault_init();
+    machine *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
+    *reason = MACHINE_ERROR_HOST;
+    if (!m) {
+        snprintf(error, size, "no memory for the machine");
+        return NULL;
+    }
+    memset(m, 0, sizeof *m);
+    m->config = *config;
+    pthread_mutex_init(&m->publish_lock, NULL);
+    if (memory_create(&m->memory, config->ram ? config->ram : 1ull << 30) != 0) {
+        snprintf(error, size,
+                 "the host denied 20 GiB of address space (not memory) for the guest: %s; "
+                 "raise the limit that `ulimit -v` shows",
+                 strerror(errno));
+        free(m);
+        return NULL;
+    }
+    m->cpu.memory = m->memory.base;
+    m->cpu.exclusive_address = EXCLUSIVE_NONE;
+    m->devices = devices_create(m);
+    if (!m->devices)
+        snprintf(error, size, "the host denied the device page: %s", strerror(errno));
+    else
+        m->process = linux_create(m, reason, error, size);
+    if (!m->process) {
+        machine_destroy(m);
+        return NULL;
+    }
+    return m;
+}
+
+void machine_destroy(machine *m)
+{
+    if (!m)
+        return;
+    if (m->process)
+        linux_destroy(m->process);
+    if (m->devices)
+        devices_destroy(m->devices);
+    memory_destroy(&m->memory);
+    pthread_mutex_destroy(&m->publish_lock);
+    free(m);
+}
+
+void machine_exit(machine *m, int status)
+{
+    m->state = MACHINE_EXITED;
+    m->exit_status = status & 0xff;
+}
+
+// ---- faults ----
+
+static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+static void write_report(machine *m)
+{
+    struct machine_fault *f = &m->fault;
+    const cpu *c = &m->cpu;
+    f->report[0] = '\0';
+    uint64_t offset;
+    const char *symbol = machine_symbol(m, f->pc, &offset);
+    append(f->report, sizeof f->report, "%s\n  pc %#" PRIx64, f->what, f->pc);
+    if (symbol)
+        append(f->report, sizeof f->report, " in %s+%#" PRIx64, symbol, offset);
+    append(f->report, sizeof f->report, "\n");
+    for (unsigned i = 0; i < 31; i++)
+        append(f->report, sizeof f->report, "%s%3s%u %016" PRIx64,
+               i % 4 ? ""
+               : i   ? "\n "
+                     : " ",
+               "x", i, c->x[i]);
+    append(f->report, sizeof f->report, "  sp %016" PRIx64 "\n  nzcv %x\n", c->x[REG_SP], get_nzcv(c) >> 28);
+    append(f->report, sizeof f->report, "  the instructions up to there:\n");
+    for (uint64_t pc = f->pc >= 20 ? f->pc - 20 : 0; pc <= f->pc && pc < GUEST_SPACE; pc += 4) {
+        uint32_t word;
+        char line[128];
+        if (!memory_allows(&m->memory, pc, 4, PROT_READ))
+            continue;
+        memcpy(&word, m->memory.base + pc, sizeof word);
+        isa_disassemble(word, (uint32_t)pc, line, sizeof line);
+        append(f->report, sizeof f->report, "  %s %8" PRIx64 ":  %08" PRIx32 "  %s\n",
+               pc == f->pc ? ">" : " ", pc, word, line);
+    }
+}
+
+void machine_kill(machine *m, int signal, uint64_t address, const char *what)
+{
+    m->state = MACHINE_FAULTED;
+    m->exit_status = 128 + signal;
+    m->fault.signal = signal;
+    m->fault.pc = m->cpu.pc;
+    m->fault.address = address;
+    snprintf(m->fault.what, sizeof m->fault.what, "%s", what);
+    write_report(m);
+}
+
+static void handle_fault(machine *m)
+{
+    static const char *const why[] = {
+        [FAULT_MAPPING] = "nothing is mapped there",
+        [FAULT_PERMISSION] = "which its mapping does not allow",
+        [FAULT_ALIGNMENT] = "which is not aligned",
+        [FAULT_FILE_END] = "which lies behind the end of the mapped file",
+    };
+    const cpu *c = &m->cpu;
+    bool fetch = c->fault_address == c->pc && !c->fault_is_store;
+    char what[160];
+    snprintf(what, sizeof what, "the program %s address %#" PRIx64 ", %s",
+             fetch               ? "jumped to"
+             : c->fault_is_store ? "wrote to"
+                                 : "read from",
+             c->fault_address, why[c->fault_kind]);
+    switch ((enum fault_kind)c->fault_kind) {
+    case FAULT_MAPPING: linux_exception(m, SIG_SEGV, CODE_SEGV_MAPERR, c->fault_address, what); break;
+    case FAULT_PERMISSION: linux_exception(m, SIG_SEGV, CODE_SEGV_ACCERR, c->fault_address, what); break;
+    case FAULT_ALIGNMENT: linux_exception(m, SIG_BUS, CODE_BUS_ADRALN, c->fault_address, what); break;
+    case FAULT_FILE_END: linux_exception(m, SIG_BUS, CODE_BUS_ADRERR, c->fault_address, what); break;
+    }
+}
+
+static void handle_undefined(machine *m)
+{
+    uint32_t word;
+    char what[160];
+    memcpy(&word, m->memory.base + m->cpu.pc, sizeof word);
+    snprintf(what, sizeof what, "the program executed the undefined instruction %#010" PRIx32, word);
+    linux_exception(m, SIG_ILL, CODE_ILL_ILLOPC, m->cpu.pc, what);
+}
+
+// ---- running ----
+
+static void publish(machine *m)
+{
+    m->stats.memory_mapped = m->memory.mapped;
+    pthread_mutex_lock(&m->publish_lock);
+    m->published = m->stats;
+    pthread_mutex_unlock(&m->publish_lock);
+}
+
+enum machine_state machine_run(machine *m, uint64_t budget)
+{
+    uint64_t end = budget > UINT64_MAX - m->stats.retired ? UINT64_MAX : m->stats.retired + budget;
+    uint64_t start_ns = host_ns(), start_idle = m->stats.idle_ns;
+    while (m->state == MACHINE_RUNNING && m->stats.retired < end) {
+        uint64_t left = end - m->stats.retired;
+        enum stop_reason reason = interp_run(m, left < SLICE ? left : SLICE);
+        switch (reason) {
+        case STOP_SVC:
+            m->stats.system_calls++;
+            m->cpu.exclusive_address = EXCLUSIVE_NONE; // an exception return clears the monitor
+            linux_system_call(m);
+            break;
+        case STOP_BRK:
+            linux_exception(m, SIG_TRAP, CODE_TRAP_BRKPT, m->cpu.pc,
+                            "the program executed a breakpoint (BRK)");
+            break;
+        case STOP_UNDEFINED: handle_undefined(m); break;
+        case STOP_FAULT: handle_fault(m); break;
+        case STOP_BUDGET:
+        case STOP_NONE: devices_poll(m); break;
+        }
+        if (m->state == MACHINE_RUNNING && atomic_load_explicit(&m->signal_pending, memory_order_relaxed))
+            linux_deliver_signals(m);
+        if (reason == STOP_BUDGET) {
+            uint64_t now = host_ns(), idle = m->stats.idle_ns - start_idle;
+            m->stats.emulating_ns += now - start_ns > idle ? now - start_ns - idle : 0;
+            start_ns = now;
+            start_idle = m->stats.idle_ns;
+            publish(m);
+        }
+        if (atomic_exchange_explicit(&m->stop_requested, false, memory_order_acquire))
+            break;
+    }
+    uint64_t elapsed = host_ns() - start_ns, idle = m->stats.idle_ns - start_idle;
+    m->stats.emulating_ns += elapsed > idle ? elapsed - idle : 0;
+    publish(m);
+    return m->state;
+}
+
+int machine_exit_status(const machine *m)
+{
+    return m->exit_status;
+}
+
+const struct machine_fault *machine_get_fault(const machine *m)
+{
+    return &m->fault;
+}
+
+void machine_request_stop(machine *m)
+{
+    atomic_store_explicit(&m->stop_requested, true, memory_order_release);
+    devices_wake(m->devices);
+}
+
+void machine_get_stats(const machine *m, struct machine_stats *stats)
+{
+    machine *mutable = (machine *)m;
+    pthread_mutex_lock(&mutable->publish_lock);
+    *stats = m->published;
+    pthread_mutex_unlock(&mutable->publish_lock);
+}
+
+void machine_log(machine *m, const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (m->config.log)
+        m->config.log(m->config.user, line);
+    else
+        fprintf(stderr, "%s\n", line);
+}
+
+void machine_disassemble(uint32_t word, uint64_t pc, char *text, size_t size)
+{
+    isa_init();
+    isa_disassemble(word, (uint32_t)pc, text, size);
+}
