@@ -18,23 +18,15 @@ static struct machine *machine_of(cpu *c)
     return (struct machine *)((char *)c - offsetof(struct machine, cpu));
 }
 
-// The slow path of an address with bits above 31: the top byte is ignored (TBI), the rest has to be zero.
-static __attribute__((noinline, cold)) uint64_t untag(cpu *c, uint64_t address, bool is_store)
-{
-    uint64_t untagged = address << 8 >> 8;
-    if (untagged >= GUEST_SPACE)
-        fault_raise(c, FAULT_MAPPING, untagged, is_store);
-    return untagged;
-}
-
-// The host address of a guest address. Whatever is not mapped behind it faults on the host; see fault.c.
+// The host address of a guest address. The top byte is ignored (TBI), the next three have to be zero;
+// whatever is not mapped behind the rest faults on the host; see fault.c.
 static inline __attribute__((always_inline)) uint8_t *access_at(cpu *c, const op *o, uint64_t address,
                                                                 bool is_store)
 {
     c->current = o;
-    if (__builtin_expect(address >> 32 != 0, 0))
-        address = untag(c, address, is_store);
-    return c->memory + address;
+    if (__builtin_expect((address & 0x00ffffff00000000) != 0, 0))
+        fault_raise(c, FAULT_MAPPING, address << 8 >> 8, is_store);
+    return c->memory + (uint32_t)address;
 }
 
 // A fault leaves by a jump from a signal handler: nothing may move across the access.
@@ -152,21 +144,20 @@ static uint64_t pc_of(const cpu *c, const op *o)
     return (uint64_t)((const uint8_t *)o - c->memory - MEMORY_OPS_OFFSET) / (sizeof(op) / 4);
 }
 
-// The op at target, which has bits above 31 or is not aligned: untagged, or a fault with the branch retired.
-static __attribute__((noinline, cold)) op *wild_target(cpu *c, op *o, uint64_t target)
+// An indirect branch to where no op can be: the branch retires, then the fetch faults.
+static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const op *o, uint64_t target)
 {
-    uint64_t untagged = target << 8 >> 8;
-    if (untagged < GUEST_SPACE && (untagged & 3) == 0)
-        return op_at(c, untagged);
     c->current = o + 1;
-    c->wild_pc = untagged;
-    fault_raise(c, untagged & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, untagged, false);
+    c->wild_pc = target << 8 >> 8;
+    fault_raise(c, target & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, c->wild_pc, false);
 }
 
 #define TAKE_INDIRECT(o, address)                                                                            \
     do {                                                                                                     \
         uint64_t to = (address);                                                                             \
-        op *target = __builtin_expect((to >> 32 | (to & 3)) != 0, 0) ? wild_target(c, o, to) : op_at(c, to); \
+        if (__builtin_expect((to & 0x00ffffff00000003) != 0, 0))                                             \
+            wild_target(c, o, to);                                                                           \
+        op *target = op_at(c, (uint32_t)to);                                                                 \
         if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
             return stop_at(c, target, STOP_BUDGET);                                                          \
         GO_ON(target);                                                                                       \

@@ -68,15 +68,14 @@ enum fault_kind {
 };
 
 typedef struct cpu {
-    // what every instruction touches
-    uint64_t x[REG_COUNT];
-    struct flags flags;
+    // What the interpreter touches all the time comes first, within short displacements.
     uint8_t *memory; // host address of guest address 0
     const op *current; // the op whose memory access is under way, or, at a stop, the one that comes next
-    // sizeof(op) x (instructions retired - the budget), less the address of the current op. Straight-line
-    // code leaves it alone, a taken branch from o to t adds (o + 1) - t, and it is exact at every access that
-    // may fault.
+    // sizeof(op) x (instructions retired - the budget), less the address of the current op. Straight-line code
+    // leaves it alone, a taken branch from o to t adds (o + 1) - t, and it is exact at every access that may fault.
     int64_t retired_bias;
+    struct flags flags;
+    uint64_t x[REG_COUNT];
     // SIMD and floating point
     u64x2 v[32];
     uint32_t fpcr, fpsr;
