@@ -21,6 +21,43 @@ static bool step_lane(const struct raw *r, op *o)
     return unused == 0;
 }
 
-#define SIMD_STEPS STEP(no_1d), STEP(lane),
+// VFPExpandImm (Arm ARM, shared/functions/float): imm = the floating-point number of which imm8 is short for.
+static uint64_t expand_fp_imm(uint32_t imm8, unsigned width)
+{
+    unsigned fraction_bits = width == 64 ? 52 : 23, exponent_bits = width - 1 - fraction_bits;
+    uint64_t small = imm8 & 0x40, exponent = small ? (1ull << (exponent_bits - 1)) - 4 : 1ull << (exponent_bits - 1);
+    return (uint64_t)(imm8 >> 7) << (width - 1) | (exponent | (imm8 >> 4 & 3)) << fraction_bits |
+           (uint64_t)(imm8 & 15) << (fraction_bits - 4);
+}
+
+static bool step_fp_imm_s(const struct raw *r, op *o)
+{
+    o->imm = expand_fp_imm(r->field[FIELD_imm8], 32);
+    return true;
+}
+
+static bool step_fp_imm_d(const struct raw *r, op *o)
+{
+    o->imm = expand_fp_imm(r->field[FIELD_imm8], 64);
+    return true;
+}
+
+// Conversions of fixed-point numbers: the field is 64 less the number of fraction bits, its top bit set for a
+// 32-bit integer and so left out of val.
+static bool step_fraction_bits32(const struct raw *r, op *o)
+{
+    (void)r;
+    o->val = 32 - o->val;
+    return true;
+}
+
+static bool step_fraction_bits64(const struct raw *r, op *o)
+{
+    (void)r;
+    o->val = 64 - o->val;
+    return true;
+}
+
+#define SIMD_STEPS STEP(no_1d), STEP(lane), STEP(fp_imm_s), STEP(fp_imm_d), STEP(fraction_bits32), STEP(fraction_bits64),
 
 #endif
