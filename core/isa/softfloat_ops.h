@@ -216,8 +216,8 @@ FP_PART uint64_t FP_NAME(to_s64)(cpu *c, FP_BITS a, unsigned fraction_bits, enum
 
 FP_PART uint64_t FP_NAME(to_u64)(cpu *c, FP_BITS a, unsigned fraction_bits, enum fp_rounding rounding)
 {
-    if (!(a >> (FP_WIDTH - 1)) && FP_NAME(abs)(a) < fp_power_of_2(FP_WIDTH, false, 62))
-        return FP_NAME(to_s64)(c, a, fraction_bits, rounding);
+    if (fraction_bits == 0 && a < fp_power_of_2(FP_WIDTH, false, 62))
+        return FP_NAME(to_s64)(c, a, 0, rounding);
     return fp_raise(c, fp_to_fixed(c->fpcr, FP_WIDTH, a, 64, true, fraction_bits, rounding));
 }
 
