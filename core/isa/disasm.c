@@ -6,6 +6,7 @@
 //   {Td} {Tn} {Tm}                       a vector register with the arrangement that q and size give
 //   {d} {n} {m} {a}                      a slot as a decimal number
 //   {i} imm in hex   {o} imm, signed decimal   {v} val   {t} the target of a direct branch
+//   {f} the number that imm8 of an FP immediate is short for
 //   {c} the condition in a   {s} the shift type in a   {e} the extension in a   {r} immr and imms of a
 //   bitfield
 #include "isa.h"
@@ -54,6 +55,13 @@ static void add_general(struct text *t, char class, uint8_t index)
         add(t, "%c%u", prefix, index);
 }
 
+// VFPExpandImm, of either format.
+static double fp_immediate(uint32_t imm8)
+{
+    double magnitude = (16 + (imm8 & 15)) / (double)(128 >> ((imm8 >> 4 & 7) ^ 4));
+    return imm8 & 0x80 ? -magnitude : magnitude;
+}
+
 static void add_operand(struct text *t, const char *name, size_t length, uint32_t word, uint32_t pc,
                         const op *o)
 {
@@ -77,6 +85,7 @@ static void add_operand(struct text *t, const char *name, size_t length, uint32_
     case 'o': add(t, "%" PRId64, (int64_t)o->imm); break;
     case 'v': add(t, "%" PRIu32, o->val); break;
     case 't': add(t, "0x%" PRIx64, (uint64_t)pc + (uint64_t)((int64_t)o->disp * 4)); break;
+    case 'f': add(t, "%.18e", fp_immediate(word >> 13 & 0xff)); break;
     case 'c': add(t, "%s", conditions[o->a & 15]); break;
     case 's': add(t, "%s", shifts[o->a & 3]); break;
     case 'e': add(t, "%s", extensions[o->a & 7]); break;
