@@ -50,10 +50,19 @@ char *platform_save_folder(const char *application)
     } else {
         return NULL;
     }
-    if (!make_folders(path)) {
-        I_Error("The folder for saves, %s, cannot be made: %s", path, strerror(errno));
+    if (make_folders(path)) {
+        return path;
     }
-    return path;
+    // Whoever names a folder relies on it. Without the usual one a game can still be played.
+    static boolean told;
+    if (given != NULL && given[0] != '\0') {
+        I_Error("NEURODOOM_SAVEDIR: cannot make %s: %s", path, strerror(errno));
+    } else if (!told) {
+        fprintf(stderr, "Cannot make %s: %s. Settings go beside the program.\n", path, strerror(errno));
+        told = true;
+    }
+    free(path);
+    return NULL;
 }
 
 void platform_timed_demo_ended(int gametics)

@@ -33,8 +33,8 @@ void framehash_open(const char *path);
 void framehash_write(void);
 
 // The folder for configuration and saves, with a slash at its end, made if it is missing: the
-// environment's NEURODOOM_SAVEDIR, else `application` in the user's data folder. The caller frees
-// it. Null if there is no place for it.
+// environment's NEURODOOM_SAVEDIR (an engine error if it cannot be made), else `application` in the
+// user's data folder. The caller frees it. Null if there is no place for it.
 char *platform_save_folder(const char *application);
 
 // Called by the patched engine when a timed demo has ended after `gametics` tics.
