@@ -223,6 +223,46 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
 #include "../isa/insns_crypto.def"
 #undef INSN
 
+// Fused sequences: o ends at the last one's op, so that its access and its branch are accounted for there.
+#define RUN_FIRST(name)                                                                                      \
+    sem_##name(c, o);                                                                                        \
+    o++;
+#define RUN_LAST_OP(name)                                                                                    \
+    sem_##name(c, o);                                                                                        \
+    GO_ON(o + 1);
+#define RUN_LAST_INDIRECT(name) TAKE_INDIRECT(o, sem_##name(c, o));
+#define RUN_LAST_CONDITION(name)                                                                             \
+    if (sem_##name(c, o))                                                                                    \
+        TAKE_FORWARD(o);                                                                                     \
+    GO_ON(o + 1);
+#define RUN_LAST_CONDITION_BACK(name)                                                                        \
+    if (sem_##name(c, o))                                                                                    \
+        TAKE_BACKWARD(o, o->count++);                                                                        \
+    GO_ON(o + 1);
+// clang-format off: a statement macro ends each body
+#define FUSED_OP(name, first, last)                                                                          \
+    DEFINE(name)                                                                                             \
+    {                                                                                                        \
+        first RUN_LAST_OP(last)                                                                              \
+    }
+#define FUSED_INDIRECT(name, first, last)                                                                    \
+    DEFINE(name)                                                                                             \
+    {                                                                                                        \
+        first RUN_LAST_INDIRECT(last)                                                                        \
+    }
+#define FUSED_CONDITION(name, first, last)                                                                   \
+    DEFINE(name){first RUN_LAST_CONDITION(last)} DEFINE(name##_back)                                         \
+    {                                                                                                        \
+        first RUN_LAST_CONDITION_BACK(last)                                                                  \
+    }
+// clang-format on
+
+#define FUSED2(kind, a, b) FUSED_##kind(do_##a##_##b, RUN_FIRST(a), b)
+#define FUSED3(kind, a, b, c) FUSED_##kind(do_##a##_##b##_##c, RUN_FIRST(a) RUN_FIRST(b), c)
+#include "fused.def"
+#undef FUSED2
+#undef FUSED3
+
 DEFINE(do_undefined)
 {
     return stop_at(c, o, STOP_UNDEFINED);
@@ -243,6 +283,24 @@ static const struct {
 #undef INSN
 };
 
+#define FUSED_BACK_OP(name) NULL
+#define FUSED_BACK_INDIRECT(name) NULL
+#define FUSED_BACK_CONDITION(name) name##_back
+
+enum { FUSED_MAX = 3 };
+
+static const struct {
+    handler_function *forward, *back;
+    enum insn insns[FUSED_MAX]; // INSN_UNDEFINED behind the last
+} fused[] = {
+#define FUSED2(kind, a, b) {do_##a##_##b, FUSED_BACK_##kind(do_##a##_##b), {INSN_##a, INSN_##b}},
+#define FUSED3(kind, a, b, c)                                                                                \
+    {do_##a##_##b##_##c, FUSED_BACK_##kind(do_##a##_##b##_##c), {INSN_##a, INSN_##b, INSN_##c}},
+#include "fused.def"
+#undef FUSED2
+#undef FUSED3
+};
+
 // ---- decoding ----
 
 static uint32_t handler_offset(handler_function *f)
@@ -250,28 +308,48 @@ static uint32_t handler_offset(handler_function *f)
     return (uint32_t)((const char *)f - (const char *)decode_first);
 }
 
-// Decodes the word at pc into *out, with its handler.
+static bool is_backward(enum insn id, const op *o)
+{
+    enum insn_kind kind = isa_info[id].kind;
+    return (kind == KIND_CONDITION || kind == KIND_JUMP) && o->disp <= 0;
+}
+
+// Decodes the word at pc into *out, but for its handler.
 static enum insn decode_at(const cpu *c, uint64_t pc, op *out)
 {
     uint32_t word;
     __builtin_memcpy(&word, c->memory + pc, sizeof word);
-    op decoded;
-    enum insn id = isa_decode(word, (uint32_t)pc, &decoded);
+    enum insn id = isa_decode(word, (uint32_t)pc, out);
     enum insn_kind kind = isa_info[id].kind;
-    bool direct = kind == KIND_CONDITION || kind == KIND_JUMP;
-    if (direct) {
+    if (kind == KIND_CONDITION || kind == KIND_JUMP) {
         // A target outside the address space: address 0 stands in for it, where nothing is ever mapped.
-        int64_t target = (int64_t)pc + (int64_t)decoded.disp * 4;
+        int64_t target = (int64_t)pc + (int64_t)out->disp * 4;
         if (target < 0 || target >= (int64_t)GUEST_SPACE)
-            decoded.disp = -(int32_t)(pc / 4);
+            out->disp = -(int32_t)(pc / 4);
     }
-    bool back = direct && decoded.disp <= 0;
-    decoded.handler = handler_offset(back ? handlers[id].back : handlers[id].forward);
-    *out = decoded;
     return id;
 }
 
-// Handler 0: the op has not been decoded.
+// The handler for the sequence that starts with ids[0], of which count are known; *length is how many it
+// runs.
+static handler_function *choose_handler(const enum insn *ids, const op *ops, unsigned count, unsigned *length)
+{
+    for (size_t i = 0; i < sizeof fused / sizeof fused[0]; i++) {
+        unsigned n = 0;
+        while (n < FUSED_MAX && fused[i].insns[n] != INSN_UNDEFINED && n < count &&
+               fused[i].insns[n] == ids[n])
+            n++;
+        if (n == FUSED_MAX || fused[i].insns[n] == INSN_UNDEFINED) {
+            *length = n;
+            return is_backward(ids[n - 1], &ops[n - 1]) ? fused[i].back : fused[i].forward;
+        }
+    }
+    *length = 1;
+    return is_backward(ids[0], &ops[0]) ? handlers[ids[0]].back : handlers[ids[0]].forward;
+}
+
+// Handler 0: the op has not been decoded. A sequence's later ops get their operands only: who jumps to them
+// comes here.
 static op *decode_first(cpu *c, op *o, const char *code)
 {
     struct machine *m = machine_of(c);
@@ -280,7 +358,20 @@ static op *decode_first(cpu *c, op *o, const char *code)
     if (!memory_mark_code(&m->memory, pc))
         fault_raise(c, m->memory.pages[pc / GUEST_PAGE] & MEMORY_MAPPED ? FAULT_PERMISSION : FAULT_MAPPING,
                     pc, false);
-    decode_at(c, pc, o);
+    enum insn ids[FUSED_MAX];
+    op decoded[FUSED_MAX];
+    unsigned count = 0, length;
+    do {
+        ids[count] = decode_at(c, pc + count * 4, &decoded[count]);
+        count++;
+    } while (count < FUSED_MAX && (pc + count * 4) % GUEST_PAGE && isa_info[ids[count - 1]].kind == KIND_OP);
+    handler_function *handler = choose_handler(ids, decoded, count, &length);
+    for (unsigned i = 1; i < length; i++) {
+        decoded[i].handler = o[i].handler;
+        o[i] = decoded[i];
+    }
+    decoded[0].handler = handler_offset(handler);
+    o[0] = decoded[0];
     GO_ON(o);
 }
 
