@@ -12,5 +12,6 @@
 #include "sem_simd_long.h"
 #include "sem_simd_misc.h"
 #include "sem_simd_move.h"
+#include "sem_simd_fp.h"
 
 #endif

@@ -222,8 +222,8 @@ DOUBLING_ELEMENT(sqrdmulh)
 #define PAIRWISE(mnemonic, combine)                                                                          \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        u64x2 even = even_elements(o, c->v[o->n], c->v[o->m]);                                               \
-        u64x2 odd = odd_elements(o, c->v[o->n], c->v[o->m]);                                                 \
+        u64x2 even = even_elements(o->size, o->q, c->v[o->n], c->v[o->m]);                                   \
+        u64x2 odd = odd_elements(o->size, o->q, c->v[o->n], c->v[o->m]);                                     \
         put_vector(c, o, combine(o->size, even, odd));                                                       \
     }
 

@@ -158,11 +158,11 @@ SEM u64x2 broadcast_element(unsigned size, u64x2 v, unsigned index)
 
 // ---- rearrangements ----
 
-// The elements of even number of n, then of m (odd: those of odd number), of n and m as long as the form.
-SEM u64x2 even_elements(const op *o, u64x2 n, u64x2 m)
+// The elements of even number of n, then of m, both 64 bits long if q = 0.
+SEM u64x2 even_elements(unsigned size, unsigned q, u64x2 n, u64x2 m)
 {
-    u64x2 a = o->q ? n : (u64x2){n[0], m[0]};
-    switch (o->size) {
+    u64x2 a = q ? n : (u64x2){n[0], m[0]};
+    switch (size) {
     case 0:
         return (u64x2)__builtin_shufflevector((u8x16)a, (u8x16)m, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22,
                                               24, 26, 28, 30);
@@ -172,10 +172,11 @@ SEM u64x2 even_elements(const op *o, u64x2 n, u64x2 m)
     }
 }
 
-SEM u64x2 odd_elements(const op *o, u64x2 n, u64x2 m)
+// Those of odd number.
+SEM u64x2 odd_elements(unsigned size, unsigned q, u64x2 n, u64x2 m)
 {
-    u64x2 a = o->q ? n : (u64x2){n[0], m[0]};
-    switch (o->size) {
+    u64x2 a = q ? n : (u64x2){n[0], m[0]};
+    switch (size) {
     case 0:
         return (u64x2)__builtin_shufflevector((u8x16)a, (u8x16)m, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23,
                                               25, 27, 29, 31);

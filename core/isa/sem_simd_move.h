@@ -129,12 +129,12 @@ OP(tbx_v)
 
 OP(uzp1_v)
 {
-    put_vector(c, o, even_elements(o, c->v[o->n], c->v[o->m]));
+    put_vector(c, o, even_elements(o->size, o->q, c->v[o->n], c->v[o->m]));
 }
 
 OP(uzp2_v)
 {
-    put_vector(c, o, odd_elements(o, c->v[o->n], c->v[o->m]));
+    put_vector(c, o, odd_elements(o->size, o->q, c->v[o->n], c->v[o->m]));
 }
 
 SEM u64x2 interleave_low(unsigned size, u64x2 n, u64x2 m)

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+// Floating point on vectors, and the scalar encodings of Advanced SIMD. size is 0 for single and 1 for double
+// precision. Unlike integer lanes, only those of the form are computed, since each may raise exceptions.
+#ifndef CORE_ISA_SEM_SIMD_FP_H
+#define CORE_ISA_SEM_SIMD_FP_H
+
+#include "softfloat.h"
+
+// The function of softfloat.h for the precision of a, the lane of Vn.
+#define F(operation) _Generic(a, uint32_t : f32_##operation, uint64_t : f64_##operation)
+
+// The bytes of a scalar form.
+SEM unsigned fp_scalar_bytes(const op *o)
+{
+    return 4u << o->size;
+}
+
+#define FP_LOOP(V, E, I, expression)                                                                         \
+    {                                                                                                        \
+        typedef I SIGNED UNUSED;                                                                             \
+        V vd = (V)d_bits, va = (V)n_bits, vb = (V)m_bits, r = {0};                                           \
+        for (unsigned i = 0; i < bytes / sizeof(E); i++) {                                                   \
+            UNUSED E d = vd[i], a = va[i], b = vb[i];                                                        \
+            r[i] = (E)(expression);                                                                          \
+        }                                                                                                    \
+        return (u64x2)r;                                                                                     \
+    }
+
+// A function of the lanes d, a and b of Vd, Vn and Vm in so many bytes; the rest of the result is zero. The
+// expression may use F, and SIGNED, the signed integer of a lane's width.
+#define FP_LANEWISE(mnemonic, expression)                                                                    \
+    SEM u64x2 lanes_##mnemonic(UNUSED cpu *c, UNUSED const op *o, unsigned bytes, u64x2 d_bits,              \
+                               u64x2 n_bits, u64x2 m_bits)                                                   \
+    {                                                                                                        \
+        if (o->size)                                                                                         \
+            FP_LOOP(u64x2, uint64_t, int64_t, expression)                                                    \
+        else                                                                                                 \
+            FP_LOOP(u32x4, uint32_t, int32_t, expression)                                                    \
+    }
+
+// The all-ones or all-zeros lane of a comparison.
+#define MASK(holds) ((holds) ? ~0ull : 0)
+
+FP_LANEWISE(fadd, F(add)(c, a, b))
+FP_LANEWISE(fsub, F(sub)(c, a, b))
+FP_LANEWISE(fmul, F(mul)(c, a, b))
+FP_LANEWISE(fmulx, F(mulx)(c, a, b))
+FP_LANEWISE(fdiv, F(div)(c, a, b))
+FP_LANEWISE(fmax, F(max)(c, a, b))
+FP_LANEWISE(fmin, F(min)(c, a, b))
+FP_LANEWISE(fmaxnm, F(maxnm)(c, a, b))
+FP_LANEWISE(fminnm, F(minnm)(c, a, b))
+FP_LANEWISE(fabd, F(abs)(F(sub)(c, a, b)))
+FP_LANEWISE(fmla, F(muladd)(c, d, a, b))
+FP_LANEWISE(fmls, F(muladd)(c, d, F(neg)(a), b))
+FP_LANEWISE(frecps, F(recps)(c, a, b))
+FP_LANEWISE(frsqrts, F(rsqrts)(c, a, b))
+FP_LANEWISE(fcmeq, MASK(F(eq)(c, a, b)))
+FP_LANEWISE(fcmge, MASK(F(ge)(c, a, b)))
+FP_LANEWISE(fcmgt, MASK(F(gt)(c, a, b)))
+FP_LANEWISE(facge, MASK(F(ge)(c, F(abs)(a), F(abs)(b))))
+FP_LANEWISE(facgt, MASK(F(gt)(c, F(abs)(a), F(abs)(b))))
+FP_LANEWISE(fcmeq_zero, MASK(F(eq)(c, a, 0)))
+FP_LANEWISE(fcmge_zero, MASK(F(ge)(c, a, 0)))
+FP_LANEWISE(fcmgt_zero, MASK(F(gt)(c, a, 0)))
+FP_LANEWISE(fcmle_zero, MASK(F(ge)(c, 0, a)))
+FP_LANEWISE(fcmlt_zero, MASK(F(gt)(c, 0, a)))
+FP_LANEWISE(fabs, F(abs)(a))
+FP_LANEWISE(fneg, F(neg)(a))
+FP_LANEWISE(fsqrt, F(sqrt)(c, a))
+FP_LANEWISE(frecpe, F(recpe)(c, a))
+FP_LANEWISE(frsqrte, F(rsqrte)(c, a))
+FP_LANEWISE(frecpx, F(recpx)(c, a))
+FP_LANEWISE(frintn, F(round_int)(c, a, FP_TIEEVEN, false))
+FP_LANEWISE(frintm, F(round_int)(c, a, FP_NEGINF, false))
+FP_LANEWISE(frintp, F(round_int)(c, a, FP_POSINF, false))
+FP_LANEWISE(frintz, F(round_int)(c, a, FP_TOZERO, false))
+FP_LANEWISE(frinta, F(round_int)(c, a, FP_TIEAWAY, false))
+FP_LANEWISE(frintx, F(round_int)(c, a, fp_rounding(c), true))
+FP_LANEWISE(frinti, F(round_int)(c, a, fp_rounding(c), false))
+
+// Conversions to and from integers of the lane's width; val is the number of fraction bits.
+#define TO_SIGNED _Generic(a, uint32_t : f32_to_s32, uint64_t : f64_to_s64)
+#define TO_UNSIGNED _Generic(a, uint32_t : f32_to_u32, uint64_t : f64_to_u64)
+FP_LANEWISE(fcvtns, TO_SIGNED(c, a, 0, FP_TIEEVEN))
+FP_LANEWISE(fcvtms, TO_SIGNED(c, a, 0, FP_NEGINF))
+FP_LANEWISE(fcvtps, TO_SIGNED(c, a, 0, FP_POSINF))
+FP_LANEWISE(fcvtzs, TO_SIGNED(c, a, o->val, FP_TOZERO))
+FP_LANEWISE(fcvtas, TO_SIGNED(c, a, 0, FP_TIEAWAY))
+FP_LANEWISE(fcvtnu, TO_UNSIGNED(c, a, 0, FP_TIEEVEN))
+FP_LANEWISE(fcvtmu, TO_UNSIGNED(c, a, 0, FP_NEGINF))
+FP_LANEWISE(fcvtpu, TO_UNSIGNED(c, a, 0, FP_POSINF))
+FP_LANEWISE(fcvtzu, TO_UNSIGNED(c, a, o->val, FP_TOZERO))
+FP_LANEWISE(fcvtau, TO_UNSIGNED(c, a, 0, FP_TIEAWAY))
+FP_LANEWISE(scvtf, F(from_s64)(c, (SIGNED)a, o->val))
+FP_LANEWISE(ucvtf, F(from_u64)(c, a, o->val))
+
+// ---- forms ----
+
+#define FP_FORM(name, lanes, bytes, last)                                                                    \
+    OP(name)                                                                                                 \
+    {                                                                                                        \
+        c->v[o->d] = lanes(c, o, bytes, c->v[o->d], c->v[o->n], last);                                       \
+    }
+
+#define FP_VECTOR(mnemonic) FP_FORM(mnemonic##_v, lanes_##mnemonic, vector_bytes(o), c->v[o->m])
+#define FP_BOTH(mnemonic)                                                                                    \
+    FP_VECTOR(mnemonic)                                                                                      \
+    FP_FORM(mnemonic##_vs, lanes_##mnemonic, fp_scalar_bytes(o), c->v[o->m])
+#define FP_ZERO(mnemonic)                                                                                    \
+    FP_FORM(mnemonic##_vz, lanes_##mnemonic##_zero, vector_bytes(o), (u64x2){0})                             \
+    FP_FORM(mnemonic##_vsz, lanes_##mnemonic##_zero, fp_scalar_bytes(o), (u64x2){0})
+#define FP_ELEMENT(mnemonic)                                                                                 \
+    FP_FORM(mnemonic##_ve, lanes_##mnemonic, vector_bytes(o), fp_element_operand(c, o))                      \
+    FP_FORM(mnemonic##_vse, lanes_##mnemonic, fp_scalar_bytes(o), fp_element_operand(c, o))
+#define FP_FIXED(mnemonic)                                                                                   \
+    FP_FORM(mnemonic##_vi, lanes_##mnemonic, vector_bytes(o), c->v[o->m])                                    \
+    FP_FORM(mnemonic##_vsi, lanes_##mnemonic, fp_scalar_bytes(o), c->v[o->m])
+
+SEM u64x2 fp_element_operand(const cpu *c, const op *o)
+{
+    return broadcast_element(o->size + 2u, c->v[o->m], o->val);
+}
+
+FP_VECTOR(fadd)
+FP_VECTOR(fsub)
+FP_VECTOR(fmul)
+FP_VECTOR(fdiv)
+FP_VECTOR(fmax)
+FP_VECTOR(fmin)
+FP_VECTOR(fmaxnm)
+FP_VECTOR(fminnm)
+FP_VECTOR(fmla)
+FP_VECTOR(fmls)
+FP_VECTOR(fabs)
+FP_VECTOR(fneg)
+FP_VECTOR(fsqrt)
+FP_VECTOR(frintn)
+FP_VECTOR(frintm)
+FP_VECTOR(frintp)
+FP_VECTOR(frintz)
+FP_VECTOR(frinta)
+FP_VECTOR(frintx)
+FP_VECTOR(frinti)
+FP_BOTH(fmulx)
+FP_BOTH(fabd)
+FP_BOTH(frecps)
+FP_BOTH(frsqrts)
+FP_BOTH(fcmeq)
+FP_BOTH(fcmge)
+FP_BOTH(fcmgt)
+FP_BOTH(facge)
+FP_BOTH(facgt)
+FP_BOTH(frecpe)
+FP_BOTH(frsqrte)
+FP_BOTH(fcvtns)
+FP_BOTH(fcvtms)
+FP_BOTH(fcvtps)
+FP_BOTH(fcvtzs)
+FP_BOTH(fcvtas)
+FP_BOTH(fcvtnu)
+FP_BOTH(fcvtmu)
+FP_BOTH(fcvtpu)
+FP_BOTH(fcvtzu)
+FP_BOTH(fcvtau)
+FP_BOTH(scvtf)
+FP_BOTH(ucvtf)
+FP_ZERO(fcmeq)
+FP_ZERO(fcmge)
+FP_ZERO(fcmgt)
+FP_ZERO(fcmle)
+FP_ZERO(fcmlt)
+FP_ELEMENT(fmla)
+FP_ELEMENT(fmls)
+FP_ELEMENT(fmul)
+FP_ELEMENT(fmulx)
+FP_FIXED(fcvtzs)
+FP_FIXED(fcvtzu)
+FP_FIXED(scvtf)
+FP_FIXED(ucvtf)
+FP_FORM(frecpx_vs, lanes_frecpx, fp_scalar_bytes(o), c->v[o->m])
+
+// ---- pairwise and across lanes ----
+
+// The scalar form takes the two lowest lanes of Vn.
+#define FP_PAIRWISE(mnemonic, combine)                                                                       \
+    OP(mnemonic##_v)                                                                                         \
+    {                                                                                                        \
+        u64x2 even = even_elements(o->size + 2u, o->q, c->v[o->n], c->v[o->m]);                              \
+        u64x2 odd = odd_elements(o->size + 2u, o->q, c->v[o->n], c->v[o->m]);                                \
+        c->v[o->d] = combine(c, o, vector_bytes(o), even, even, odd);                                        \
+    }                                                                                                        \
+    OP(mnemonic##_vs)                                                                                        \
+    {                                                                                                        \
+        u64x2 n = c->v[o->n], next = {o->size ? n[1] : n[0] >> 32, 0};                                       \
+        c->v[o->d] = combine(c, o, fp_scalar_bytes(o), n, n, next);                                          \
+    }
+
+FP_PAIRWISE(faddp, lanes_fadd)
+FP_PAIRWISE(fmaxp, lanes_fmax)
+FP_PAIRWISE(fminp, lanes_fmin)
+FP_PAIRWISE(fmaxnmp, lanes_fmaxnm)
+FP_PAIRWISE(fminnmp, lanes_fminnm)
+
+// Reduce (Arm ARM, shared/functions/vector): of each half first, which decides whose NaN is propagated. Four
+// lanes of single precision.
+#define FP_ACROSS(mnemonic, choose)                                                                          \
+    OP(mnemonic##_v)                                                                                         \
+    {                                                                                                        \
+        u32x4 n = (u32x4)c->v[o->n];                                                                         \
+        uint32_t low = choose(c, n[0], n[1]), high = choose(c, n[2], n[3]);                                  \
+        c->v[o->d] = (u64x2){choose(c, low, high), 0};                                                       \
+    }
+
+FP_ACROSS(fmaxv, f32_max)
+FP_ACROSS(fminv, f32_min)
+FP_ACROSS(fmaxnmv, f32_maxnm)
+FP_ACROSS(fminnmv, f32_minnm)
+
+// ---- precision: Q selects the half of the register with the shorter numbers ----
+
+OP(fcvtl_v)
+{
+    uint64_t half = get_half(o, c->v[o->n]);
+    if (o->size) {
+        uint64_t low = f64_from_f32(c, (uint32_t)half), high = f64_from_f32(c, (uint32_t)(half >> 32));
+        c->v[o->d] = (u64x2){low, high};
+    } else {
+        u32x4 r = {0};
+        for (unsigned i = 0; i < 4; i++)
+            r[i] = f32_from_f16(c, (uint16_t)(half >> i * 16));
+        c->v[o->d] = (u64x2)r;
+    }
+}
+
+OP(fcvtn_v)
+{
+    uint64_t half = 0;
+    if (o->size) {
+        u64x2 n = c->v[o->n];
+        half = f32_from_f64(c, n[0]);
+        half |= (uint64_t)f32_from_f64(c, n[1]) << 32;
+    } else {
+        u32x4 n = (u32x4)c->v[o->n];
+        for (unsigned i = 0; i < 4; i++)
+            half |= (uint64_t)f16_from_f32(c, n[i]) << i * 16;
+    }
+    put_half(c, o, half);
+}
+
+OP(fcvtxn_v)
+{
+    u64x2 n = c->v[o->n];
+    uint64_t low = f32_from_f64_odd(c, n[0]), high = f32_from_f64_odd(c, n[1]);
+    put_half(c, o, high << 32 | low);
+}
+
+OP(fcvtxn_vs)
+{
+    c->v[o->d] = (u64x2){f32_from_f64_odd(c, c->v[o->n][0]), 0};
+}
+
+// ---- estimates of unsigned fixed-point numbers ----
+
+#define UNSIGNED_ESTIMATE(mnemonic, estimate)                                                                \
+    OP(mnemonic##_v)                                                                                         \
+    {                                                                                                        \
+        u32x4 n = (u32x4)c->v[o->n];                                                                         \
+        for (unsigned i = 0; i < 4; i++)                                                                     \
+            n[i] = estimate(n[i]);                                                                           \
+        put_vector(c, o, (u64x2)n);                                                                          \
+    }
+
+UNSIGNED_ESTIMATE(urecpe, u32_recpe)
+UNSIGNED_ESTIMATE(ursqrte, u32_rsqrte)
+
+#undef F
+
+#endif
