@@ -7,10 +7,11 @@
 //
 // Where the host's own arithmetic is proved to give the same, it is used:
 //
-// Let FPCR have none of DN, FZ and RMode set (plain) and IXC be set in FPSR (so that raising it again changes
-// nothing). The host rounds to nearest even and its binary32 and binary64 operations are correctly rounded,
-// evaluated in their own format (asserted below) and never contracted (-ffp-contract=off). So a finite host
-// result is the manual's if both raise nothing more than inexact, which leaves:
+// Let FZ and RMode of FPCR be zero and IXC be set in FPSR (so that raising it again changes nothing); DN only
+// concerns NaNs, AHP only half precision. The host rounds to nearest even and its binary32 and binary64
+// operations are correctly rounded, evaluated in their own format (asserted below) and never contracted
+// (-ffp-contract=off). So a finite host result is the manual's if both raise nothing more than inexact, which
+// leaves:
 // - invalid, division by zero: the host's result is then a NaN or an infinity. A NaN or infinite operand also
 // makes the
 //   result one, or, for a quotient, zero. All these go to the core.
@@ -90,10 +91,10 @@ FP_PART double fp_host_fma64(double a, double b, double addend)
 
 // ---- when the host's arithmetic will do ----
 
-// FPCR plain and IXC set.
+// FZ and RMode zero, IXC set.
 FP_PART bool fp_fast(const cpu *c)
 {
-    return ((c->fpcr & (FPCR_DN | FPCR_FZ | 3u << FPCR_RMODE_SHIFT)) | (~c->fpsr & FPSR_IXC)) == 0;
+    return ((c->fpcr & (FPCR_FZ | 3u << FPCR_RMODE_SHIFT)) | (~c->fpsr & FPSR_IXC)) == 0;
 }
 
 FP_PART bool fp_finite32(uint32_t bits)
