@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Everything that a key or a line of the panel can do, in one table: input, panel, help and --list-keys
+// derive from it.
+#ifndef FRONTEND_ACTIONS_H
+#define FRONTEND_ACTIONS_H
+
+enum action {
+    ACTION_NONE = -1,
+    ACTION_NEURAL,
+    ACTION_DISPATCH,
+    ACTION_LOOPS,
+    ACTION_IDLE,
+    ACTION_ENGINE,
+    ACTION_COMPARE,
+    ACTION_OVERLAY,
+    ACTION_GRAPH,
+    ACTION_RECORD,
+    ACTION_MARKER,
+    ACTION_RESET,
+    ACTION_SLOWER,
+    ACTION_FASTER,
+    ACTION_NORMAL_SPEED,
+    ACTION_MAX_SPEED,
+    ACTION_PAUSE,
+    ACTION_STEP,
+    ACTION_SCREENSHOT,
+    ACTION_FULLSCREEN,
+    ACTION_SCALE,
+    ACTION_ASPECT,
+    ACTION_FILTER,
+    ACTION_VSYNC,
+    ACTION_HELP,
+    ACTION_QUIT,
+    ACTION_COUNT
+};
+
+// A key is an SDL scancode name, that is a position on a US keyboard, or "Alt+" and one, or "-" for none.
+struct action_info {
+    const char *name; // in the settings file
+    const char *label; // in the panel and in help
+    const char *leader; // key after the leader key
+    const char *direct; // key on its own
+    const char *missing; // what this build lacks for it, or NULL where the action works
+};
+
+extern const struct action_info action_table[ACTION_COUNT];
+
+#define LEADER_KEY "`"
+
+#endif

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "doctor.h"
+
+#include <SDL.h>
+#include <cjson/cJSON.h>
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/core.h"
+#include "display.h"
+#include "host.h"
+#include "paths.h"
+#include "text.h"
+#include "wad.h"
+
+// One line of findings; more lines of advice in text are indented below it.
+static void line(FILE *stream, const char *verdict, const char *subject, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void line(FILE *stream, const char *verdict, const char *subject, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = text_format_list(format, arguments);
+    va_end(arguments);
+    fprintf(stream, "%-5s %-11s ", verdict, subject);
+    for (const char *p = text; *p; p++) {
+        fputc(*p, stream);
+        if (*p == '\n') {
+            fprintf(stream, "%18s", "");
+        }
+    }
+    fputc('\n', stream);
+    free(text);
+}
+
+static void examine_host(FILE *stream)
+{
+    struct host_machine host;
+    host_describe_machine(&host);
+    line(stream, "info", "program", "neurodoom %s (%s), %s", host_version, host_git, host_flags);
+    line(stream, "info", "machine", "%s, %u cores, %.1f GiB; %s; %s", host.cpu, host.cores,
+         (double)host.memory / (1 << 30), host.system, host.kernel);
+}
+
+static void examine_guest(FILE *stream)
+{
+    const char *variable = getenv("NEURODOOM_GUEST");
+    char *program = variable && *variable ? text_copy(variable) : path_beside_program("guest/doom.aarch64");
+    static const char *const arguments[] = {"doom", NULL};
+    struct machine_config config = {.program = program, .argv = arguments, .envp = arguments + 1};
+    enum machine_error reason;
+    char error[256];
+    machine *m = machine_create(&config, &reason, error, sizeof error);
+    if (m) {
+        line(stream, "ok", "guest", "%s", program);
+        machine_destroy(m);
+    } else {
+        line(stream, "FAIL", "guest", "%s\n./play --build-only builds it", error);
+    }
+    free(program);
+}
+
+static void examine_wads(const struct settings *settings, FILE *stream)
+{
+    char *path = *settings->iwad ? wad_resolve(settings->iwad) : wad_find_any();
+    if (!path) {
+        line(stream, "FAIL", "WAD", "%s%s found\nsudo apt install freedoom, or neurodoom -iwad FILE",
+             *settings->iwad ? settings->iwad : "none", *settings->iwad ? " not" : "");
+        return;
+    }
+    struct wad_info info;
+    wad_inspect(path, &info);
+    line(stream, info.kind == WAD_IWAD ? "ok" : "FAIL", "WAD", "%s: %s", path, info.what);
+    free(path);
+}
+
+static void examine_display(FILE *stream)
+{
+    struct failure failure = {0};
+    if (!display_open(&failure)) {
+        line(stream, "FAIL", "display", "%s", failure.text);
+        free(failure.text);
+        return;
+    }
+    SDL_DisplayMode mode = {0};
+    SDL_GetCurrentDisplayMode(0, &mode);
+    line(stream, "ok", "display", "SDL driver %s, %d display%s, %dx%d at %d Hz", SDL_GetCurrentVideoDriver(),
+         SDL_GetNumVideoDisplays(), SDL_GetNumVideoDisplays() == 1 ? "" : "s", mode.w, mode.h,
+         mode.refresh_rate);
+    display_close();
+}
+
+static void examine_folders(FILE *stream)
+{
+    static const struct {
+        enum path_kind kind;
+        const char *subject, *holds;
+    } folders[] = {
+        {PATH_CONFIG, "settings", "neurodoom.ini"},
+        {PATH_DATA, "data", "saves, demos, benchmarks, screenshots"},
+        {PATH_STATE, "state", "neurodoom.log"},
+    };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *path = path_user(folders[i].kind, NULL);
+        // What matters is the nearest folder that exists: the rest is created when needed.
+        char *nearest = text_copy(path);
+        while (!path_is_folder(nearest) && strrchr(nearest, '/') > nearest) {
+            *strrchr(nearest, '/') = '\0';
+        }
+        bool writable = access(nearest, W_OK) == 0;
+        line(stream, writable ? "ok" : "WARN", folders[i].subject, "%s (%s)%s", path, folders[i].holds,
+             writable ? "" : ": cannot be written, nothing there is kept");
+        free(nearest);
+        free(path);
+    }
+}
+
+void doctor_examine(const struct settings *settings, FILE *stream)
+{
+    examine_host(stream);
+    examine_guest(stream);
+    examine_wads(settings, stream);
+    examine_display(stream);
+    examine_folders(stream);
+    line(stream, "n/a", "sound", "not built in: the game plays silently");
+    line(stream, "n/a", "neural", "not built in: no nets, no loop replacement, no translator");
+}
+
+void doctor_features(FILE *stream)
+{
+    SDL_version sdl;
+    SDL_GetVersion(&sdl);
+    fprintf(stream,
+            "engine interp         yes\n"
+            "engine translate      no\n"
+            "neural                no\n"
+            "loops                 no\n"
+            "idle                  no\n"
+            "window                yes (SDL %d.%d.%d)\n"
+            "headless              yes\n"
+            "record csv json       yes\n"
+            "bench ab verify       no\n"
+            "sound pad states      no\n"
+            "screenshots           yes (libpng %s)\n",
+            sdl.major, sdl.minor, sdl.patch, png_get_libpng_ver(NULL));
+}
+
+void doctor_version(FILE *stream)
+{
+    fprintf(stream, "neurodoom %s (%s)\n%s\n", host_version, host_git, host_flags);
+}
+
+void doctor_keys(const struct settings *settings, FILE *stream)
+{
+    fprintf(
+        stream,
+        "DOOM has all of its keys. The leader key %s, tapped, opens the panel; followed by a key, or held\n"
+        "while one is pressed, it does what stands here. Keys are positions on a US keyboard; the settings\n"
+        "[leader] and [direct] change them.\n\n"
+        "%-16s %-10s %-16s %s\n",
+        settings->leader_key, "setting", "leader +", "direct", "what");
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        const struct action_info *info = &action_table[i];
+        const char *leader = settings->leader[i], *direct = settings->direct[i];
+        fprintf(stream, "%-16s %-10s %-16s %s%s%s%s\n", info->name, strcmp(leader, "-") == 0 ? "" : leader,
+                strcmp(direct, "-") == 0 ? "" : direct, info->label, info->missing ? " (" : "",
+                info->missing ? info->missing : "", info->missing ? ")" : "");
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include "host.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#ifndef NEURODOOM_VERSION
+#define NEURODOOM_VERSION "0.1.0"
+#endif
+#ifndef NEURODOOM_GIT
+#define NEURODOOM_GIT "unknown"
+#endif
+#ifndef NEURODOOM_FLAGS
+#define NEURODOOM_FLAGS "unknown"
+#endif
+
+const char host_version[] = NEURODOOM_VERSION;
+const char host_git[] = NEURODOOM_GIT;
+#ifdef __clang__
+const char host_flags[] = __VERSION__ " " NEURODOOM_FLAGS;
+#else
+const char host_flags[] = "gcc " __VERSION__ " " NEURODOOM_FLAGS;
+#endif
+
+// The rest of the first line of the file that begins with key, after blanks, separators and quotes.
+static void read_value(const char *path, const char *key, char *value, size_t size)
+{
+    char line[256];
+    FILE *stream = fopen(path, "re");
+    snprintf(value, size, "unknown");
+    while (stream && fgets(line, sizeof line, stream)) {
+        if (strncmp(line, key, strlen(key)) == 0) {
+            char *start = line + strlen(key);
+            start += strspn(start, " \t:=\"");
+            start[strcspn(start, "\"\n")] = '\0';
+            snprintf(value, size, "%s", start);
+            break;
+        }
+    }
+    if (stream) {
+        fclose(stream);
+    }
+}
+
+void host_describe_machine(struct host_machine *machine)
+{
+    *machine = (struct host_machine){0};
+    read_value("/proc/cpuinfo", "model name", machine->cpu, sizeof machine->cpu);
+    read_value("/etc/os-release", "PRETTY_NAME", machine->system, sizeof machine->system);
+    struct utsname names;
+    if (uname(&names) == 0) {
+        snprintf(machine->kernel, sizeof machine->kernel, "%.40s %.60s %.20s", names.sysname, names.release,
+                 names.machine);
+    }
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    machine->cores = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+    machine->memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t host_peak_memory(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss << 10 : 0;
+}

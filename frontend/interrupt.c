@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include "interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+static volatile sig_atomic_t seen;
+
+static void note(int signal)
+{
+    (void)signal;
+    seen = 1;
+}
+
+void interrupt_catch(void)
+{
+    struct sigaction action = {.sa_handler = note};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+}
+
+bool interrupt_seen(void)
+{
+    return seen;
+}

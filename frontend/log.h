@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What the program tells: on standard error down to the chosen level, and all of it in a log file.
+#ifndef FRONTEND_LOG_H
+#define FRONTEND_LOG_H
+
+#include <stddef.h>
+
+enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
+
+// Least important level to be shown on standard error. What the guest prints counts as LOG_INFO.
+void log_set_level(enum log_level level);
+
+// Starts the log file afresh (the last run's is kept as path.old). Without one, or when it cannot be
+// written, messages go to standard error only.
+void log_open(const char *path);
+void log_close(void);
+
+// One message of one or more lines, without newline at the end. Any thread.
+void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// What the guest writes to its descriptor fd (1 or 2), passed on as it is. Any thread.
+void log_guest(int fd, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include "paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "text.h"
+
+static const char *home(void)
+{
+    const char *home = getenv("HOME");
+    if (home && home[0] == '/') {
+        return home;
+    }
+    const struct passwd *user = getpwuid(getuid());
+    return user && user->pw_dir && user->pw_dir[0] == '/' ? user->pw_dir : "/tmp";
+}
+
+// The specification says that a relative path in one of its variables is to be ignored.
+static char *base(const char *variable, const char *fallback)
+{
+    const char *value = getenv(variable);
+    if (value && value[0] == '/') {
+        return text_copy(value);
+    }
+    return text_format("%s/%s", home(), fallback);
+}
+
+char *path_data_home(void)
+{
+    return base("XDG_DATA_HOME", ".local/share");
+}
+
+char *path_user(enum path_kind kind, const char *below)
+{
+    static const struct {
+        const char *variable, *fallback;
+    } bases[] = {
+        [PATH_CONFIG] = {"XDG_CONFIG_HOME", ".config"},
+        [PATH_STATE] = {"XDG_STATE_HOME", ".local/state"},
+        [PATH_DATA] = {"XDG_DATA_HOME", ".local/share"},
+        [PATH_CACHE] = {"XDG_CACHE_HOME", ".cache"},
+    };
+    char *folder = base(bases[kind].variable, bases[kind].fallback);
+    char *path = below ? text_format("%s/neurodoom/%s", folder, below) : text_format("%s/neurodoom", folder);
+    free(folder);
+    return path;
+}
+
+char *path_beside_program(const char *name)
+{
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0) {
+        return text_copy(name);
+    }
+    program[length] = '\0';
+    *strrchr(program, '/') = '\0';
+    return text_format("%s/%s", program, name);
+}
+
+char *path_absolute(const char *path)
+{
+    return realpath(path, NULL);
+}
+
+bool path_is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool path_is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+const char *path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool path_make_folder(const char *path)
+{
+    char *copy = text_copy(path);
+    bool made = true;
+    for (char *p = copy + 1; made && *p; p++) {
+        if (*p == '/') {
+            *p = '\0';
+            made = mkdir(copy, 0700) == 0 || errno == EEXIST;
+            *p = '/';
+        }
+    }
+    if (made) {
+        made = mkdir(copy, 0700) == 0 || (errno == EEXIST && path_is_folder(copy));
+    }
+    int why = errno;
+    free(copy);
+    errno = why;
+    return made;
+}
+
+bool new_file_open(struct new_file *file, const char *path)
+{
+    *file = (struct new_file){0};
+    if (strcmp(path, "-") == 0) {
+        int fd = dup(1);
+        file->stream = fd < 0 ? NULL : fdopen(fd, "w");
+        return file->stream != NULL;
+    }
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        file->stream = fopen(path, "we");
+        return file->stream != NULL;
+    }
+    // A link stays a link: what it points to is replaced.
+    char *target = path_absolute(path);
+    if (!target) {
+        target = text_copy(path);
+    }
+    const char *name = path_name(target);
+    char *temporary = text_format("%.*s.%s.%d", (int)(name - target), target, name, (int)getpid());
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!stream) {
+        int why = errno;
+        if (fd >= 0) {
+            close(fd);
+            unlink(temporary);
+        }
+        free(temporary);
+        free(target);
+        errno = why;
+        return false;
+    }
+    file->stream = stream;
+    file->path = target;
+    file->temporary = temporary;
+    return true;
+}
+
+static void release(struct new_file *file)
+{
+    free(file->path);
+    free(file->temporary);
+    *file = (struct new_file){0};
+}
+
+bool new_file_commit(struct new_file *file)
+{
+    bool good = !ferror(file->stream);
+    good &= fclose(file->stream) == 0;
+    int why = errno;
+    if (file->path) {
+        if (good && rename(file->temporary, file->path) != 0) {
+            why = errno;
+            good = false;
+        }
+        if (!good) {
+            unlink(file->temporary);
+        }
+    }
+    release(file);
+    errno = why;
+    return good;
+}
+
+void new_file_discard(struct new_file *file)
+{
+    if (!file->stream) {
+        return;
+    }
+    fclose(file->stream);
+    if (file->path) {
+        unlink(file->temporary);
+    }
+    release(file);
+}
+
+bool write_whole_file(const char *path, const void *data, size_t size)
+{
+    struct new_file file;
+    if (!new_file_open(&file, path)) {
+        return false;
+    }
+    fwrite(data, 1, size, file.stream);
+    return new_file_commit(&file);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Where files are, and writing them so that nobody ever sees half a file.
+#ifndef FRONTEND_PATHS_H
+#define FRONTEND_PATHS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum path_kind { PATH_CONFIG, PATH_STATE, PATH_DATA, PATH_CACHE };
+
+// The program's folder of that kind ($XDG_…_HOME/neurodoom, as the XDG base directory specification gives
+// it), or what is below it; below may be NULL. The caller frees the result. Nothing is created.
+char *path_user(enum path_kind kind, const char *below);
+
+// $XDG_DATA_HOME itself. The caller frees it.
+char *path_data_home(void);
+
+// name in the folder that holds the running program. The caller frees it.
+char *path_beside_program(const char *name);
+
+// The absolute path without links of an existing file or folder, else NULL. The caller frees it.
+char *path_absolute(const char *path);
+
+bool path_is_file(const char *path); // or what a link to a file points to
+bool path_is_folder(const char *path);
+
+// The part of path after its last slash: points into path.
+const char *path_name(const char *path);
+
+// Creates the folder and those above it, for the user alone where they are new. False: errno tells why.
+bool path_make_folder(const char *path);
+
+// A file being written: it appears under its name only once it is complete. A path that names something
+// else than a regular file (/dev/stdout, a pipe) is written directly, and "-" is standard output.
+struct new_file {
+    FILE *stream;
+    char *path; // NULL: stream is written directly
+    char *temporary;
+};
+
+// False: errno tells why, and nothing is left behind.
+bool new_file_open(struct new_file *file, const char *path);
+// Closes and puts the file in its place. False: errno tells why, and nothing is left behind.
+bool new_file_commit(struct new_file *file);
+void new_file_discard(struct new_file *file);
+
+// Writes size bytes as a whole file. False: errno tells why.
+bool write_whole_file(const char *path, const void *data, size_t size);
+
+#endif

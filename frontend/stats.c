@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "stats.h"
+
+#include <cjson/cJSON.h>
+
+#include "host.h"
+#include "text.h"
+
+static void add_counters(cJSON *root, struct session *s)
+{
+    struct machine_stats stats;
+    session_get_stats(s, &stats);
+    double seconds = (double)stats.emulating_ns / 1e9;
+    cJSON_AddNumberToObject(root, "retired", (double)stats.retired);
+    cJSON_AddNumberToObject(root, "emulating_ms", (double)stats.emulating_ns / 1e6);
+    cJSON_AddNumberToObject(root, "ips", seconds > 0 ? (double)stats.retired / seconds : 0);
+    cJSON_AddNumberToObject(root, "idle_ms", (double)stats.idle_ns / 1e6);
+    cJSON_AddNumberToObject(root, "system_calls", (double)stats.system_calls);
+    cJSON_AddNumberToObject(root, "memory_mapped", (double)stats.memory_mapped);
+    static const char *const uncounted[] = {
+        "credited",       "ips_effective",      "loops_detected",    "loops_proved",
+        "loops_rejected", "iterations_skipped", "dispatch_accuracy", "dispatch_accuracy_static"};
+    for (size_t i = 0; i < sizeof uncounted / sizeof *uncounted; i++) {
+        cJSON_AddNullToObject(root, uncounted[i]);
+    }
+}
+
+static void add_game(cJSON *root, const struct device_info *info)
+{
+    cJSON *game = cJSON_AddObjectToObject(root, "game");
+    cJSON_AddNumberToObject(game, "frame", info->frame);
+    cJSON_AddNumberToObject(game, "gametic", info->gametic);
+    cJSON_AddBoolToObject(game, "ended", info->ended != 0);
+    cJSON_AddNumberToObject(game, "timed_demo_tics", info->timed_demo_tics);
+    cJSON_AddNumberToObject(game, "game_state", info->game_state);
+    cJSON_AddBoolToObject(game, "menu_active", info->menu_active != 0);
+    cJSON_AddBoolToObject(game, "user_game", info->user_game != 0);
+    cJSON_AddBoolToObject(game, "demo_playing", info->demo_playing != 0);
+    cJSON_AddNumberToObject(game, "episode", info->episode);
+    cJSON_AddNumberToObject(game, "map", info->map);
+    cJSON_AddNumberToObject(game, "skill", info->skill);
+    cJSON_AddNumberToObject(game, "player_x", info->player_x / 65536.0);
+    cJSON_AddNumberToObject(game, "player_y", info->player_y / 65536.0);
+    cJSON_AddNumberToObject(game, "player_angle", info->player_angle * (360.0 / 4294967296.0));
+    cJSON_AddNumberToObject(game, "health", info->health);
+    cJSON_AddNumberToObject(game, "ammo", info->ammo);
+}
+
+char *stats_json(struct session *s)
+{
+    static const char *const ends[] = {"running", "exited", "faulted", "stopped"};
+    struct session_state state;
+    session_get_state(s, &state);
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "schema", "neurodoom-stats-1");
+    cJSON_AddStringToObject(root, "state", ends[state.end]);
+    cJSON_AddBoolToObject(root, "paused", state.paused);
+    cJSON_AddNumberToObject(root, "exit_status", state.exit_status);
+    cJSON_AddNumberToObject(root, "frames", state.frames);
+    cJSON_AddNumberToObject(root, "seconds", state.seconds);
+    cJSON_AddNumberToObject(root, "first_frame_ms", state.first_frame_ms);
+    cJSON_AddNumberToObject(root, "peak_memory", (double)host_peak_memory());
+    add_counters(root, s);
+    struct device_info info;
+    if (session_get_info(s, &info)) {
+        add_game(root, &info);
+    } else {
+        cJSON_AddNullToObject(root, "game");
+    }
+    char *text = cJSON_Print(root);
+    cJSON_Delete(root);
+    char *lines = text_format("%s\n", text);
+    cJSON_free(text);
+    return lines;
+}

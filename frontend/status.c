@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "status.h"
+
+#include <stdlib.h>
+
+#include "log.h"
+#include "text.h"
+
+_Bool fail(struct failure *failure, enum status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    free(failure->text);
+    failure->text = text_format_list(format, arguments);
+    failure->status = status;
+    va_end(arguments);
+    return 0;
+}
+
+int failure_report(struct failure *failure)
+{
+    log_line(LOG_ERROR, "%s", failure->text);
+    free(failure->text);
+    failure->text = NULL;
+    return failure->status;
+}
