@@ -3,16 +3,21 @@
 //
 // In a template, braces hold what an operand is and, as the last letter, the slot of the op it comes from:
 //   {Xd} {Wn} {Bm} {Ha} {Sd} {Dn} {Qm}   a register by class: X W general, B H S D Q SIMD&FP
-//   {Td} {Tn} {Tm}                       a vector register with the arrangement that q and size give
+//   {Td} {Zn} {Em}                       a SIMD operand by size and q: the letters are in simd_operands
+//   {Rn}                                 a general register, X or W by size
+//   {In}                                 a list of val + 1 vector registers
 //   {d} {n} {m} {a}                      a slot as a decimal number
+// or a letter alone:
 //   {i} imm in hex   {o} imm, signed decimal   {v} val   {t} the target of a direct branch
 //   {f} the number that imm8 of an FP immediate is short for
-//   {c} the condition in a   {s} the shift type in a   {e} the extension in a   {r} immr and imms of a
-//   bitfield
+//   {c} the condition in a   {s} the shift type in a   {e} the extension in a
+//   {r} immr and imms of a bitfield   {2} a 2 if q is set   {b} the bits of an element
+//   {M} destination and immediate of MOVI and its like
 #include "isa.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,11 +60,74 @@ static void add_general(struct text *t, char class, uint8_t index)
         add(t, "%c%u", prefix, index);
 }
 
+// What of a SIMD register is meant, and by how much its elements are larger than size says.
+static const struct simd_operand {
+    char letter, size_add;
+    enum { ARRANGED, ARRANGED_FULL, ARRANGED_PAIR, SCALAR, ELEMENT, ELEMENT_M } what;
+} simd_operands[] = {
+    {'T', 0, ARRANGED},      {'P', 1, ARRANGED},      {'F', 2, ARRANGED}, {'L', 1, ARRANGED_FULL},
+    {'K', 2, ARRANGED_FULL}, {'J', 2, ARRANGED_PAIR}, {'Z', 0, SCALAR},   {'Y', 1, SCALAR},
+    {'G', 2, SCALAR},        {'E', 0, ELEMENT},       {'U', 2, ELEMENT},  {'A', 0, ELEMENT_M},
+};
+
+static bool add_simd(struct text *t, char letter, uint8_t index, const op *o)
+{
+    static const char *const arrangements[] = {"8b", "16b", "4h", "8h", "2s", "4s", "1d", "2d", "?", "1q"};
+    for (size_t i = 0; i < sizeof simd_operands / sizeof simd_operands[0]; i++) {
+        const struct simd_operand *s = &simd_operands[i];
+        if (s->letter != letter)
+            continue;
+        unsigned size = (o->size + (unsigned)s->size_add) % 5;
+        unsigned q = s->what == ARRANGED ? o->q & 1 : s->what == ARRANGED_FULL || size == 3;
+        if (s->what == SCALAR)
+            add(t, "%c%u", "bhsdq"[size], index);
+        else if (s->what == ELEMENT)
+            add(t, "v%u.%c[%u]", index, "bhsdq"[size], (unsigned)o -> val);
+        else if (s->what == ELEMENT_M)
+            add(t, "v%u.%c[%u]", index, "bhsdq"[size], o -> m);
+        else
+            add(t, "v%u.%s", index, arrangements[size * 2 + q]);
+        return true;
+    }
+    return false;
+}
+
+static void add_list(struct text *t, uint8_t first, uint32_t last)
+{
+    if (last == 0)
+        add(t, "{v%u.16b}", first);
+    else
+        add(t, "{v%u.16b%sv%u.16b}", first, last == 1 ? ", " : "-", (first + last) & 31);
+}
+
 // VFPExpandImm, of either format.
 static double fp_immediate(uint32_t imm8)
 {
     double magnitude = (16 + (imm8 & 15)) / (double)(128 >> ((imm8 >> 4 & 7) ^ 4));
     return imm8 & 0x80 ? -magnitude : magnitude;
+}
+
+// Vd and the immediate of AdvSIMDExpandImm, as the word has them.
+static void add_modified_immediate(struct text *t, uint32_t word)
+{
+    unsigned cmode = word >> 12 & 15, op = word >> 29 & 1, q = word >> 30 & 1, d = word & 31;
+    unsigned imm8 = (word >> 11 & 0xe0) | (word >> 5 & 31), shift = (cmode >> 1 & (cmode < 8 ? 3 : 1)) * 8;
+    if (cmode == 15) {
+        add(t, op ? "v%u.2d, #%.18e" : q ? "v%u.4s, #%.18e" : "v%u.2s, #%.18e", d, fp_immediate(imm8));
+    } else if (cmode == 14 && op) {
+        uint64_t bytes = 0;
+        for (unsigned i = 0; i < 8; i++)
+            bytes |= (imm8 >> i & 1 ? 0xffull : 0) << i * 8;
+        add(t, q ? "v%u.2d, #0x%" PRIx64 : "d%u, #0x%" PRIx64, d, bytes);
+    } else if (cmode == 14) {
+        add(t, q ? "v%u.16b, #0x%x" : "v%u.8b, #0x%x", d, imm8);
+    } else {
+        add(t, "v%u.%u%c, #0x%x", d, (cmode >> 2 == 2 ? 4 : 2) << q, cmode >> 2 == 2 ? 'h' : 's', imm8);
+        if (cmode >= 12)
+            add(t, ", msl #%u", cmode & 1 ? 16 : 8);
+        else if (shift)
+            add(t, ", lsl #%u", shift);
+    }
 }
 
 static void add_operand(struct text *t, const char *name, size_t length, uint32_t word, uint32_t pc,
@@ -69,18 +137,22 @@ static void add_operand(struct text *t, const char *name, size_t length, uint32_
                                              "hi", "ls", "ge", "lt", "gt", "le", "al", "nv"};
     static const char *const shifts[] = {"lsl", "lsr", "asr", "ror"};
     static const char *const extensions[] = {"uxtb", "uxth", "uxtw", "uxtx", "sxtb", "sxth", "sxtw", "sxtx"};
-    static const char *const arrangements[] = {"8b", "16b", "4h", "8h", "2s", "4s", "1d", "2d"};
     if (length == 2) {
         uint8_t index = slot_of(o, name[1]);
         if (name[0] == 'X' || name[0] == 'W')
             add_general(t, name[0], index);
-        else if (name[0] == 'T')
-            add(t, "v%u.%s", index & 31, arrangements[(o->size & 3) * 2 + (o->q & 1)]);
-        else
+        else if (name[0] == 'R')
+            add_general(t, o->size == 3 ? 'X' : 'W', index);
+        else if (name[0] == 'I')
+            add_list(t, index, o->val);
+        else if (!add_simd(t, name[0], index, o))
             add(t, "%c%u", name[0] - 'A' + 'a', index);
         return;
     }
     switch (name[0]) {
+    case '2': add(t, "%s", o->q ? "2" : ""); break;
+    case 'b': add(t, "%u", 8u << o->size); break;
+    case 'M': add_modified_immediate(t, word); break;
     case 'i': add(t, "0x%" PRIx64, o->imm); break;
     case 'o': add(t, "%" PRId64, (int64_t)o->imm); break;
     case 'v': add(t, "%" PRIu32, o->val); break;

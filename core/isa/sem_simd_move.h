@@ -36,12 +36,20 @@ OP(umov)
     c->x[o->d] = get_element(o->size, c->v[o->n], o->val);
 }
 
-OP(smov)
+SEM int64_t signed_element(const cpu *c, const op *o)
 {
     unsigned unused = 64 - (8u << o->size);
-    uint64_t element = get_element(o->size, c->v[o->n], o->val);
-    int64_t value = (int64_t)(element << unused) >> unused;
-    c->x[o->d] = o->q ? (uint64_t)value : (uint32_t)value;
+    return (int64_t)(get_element(o->size, c->v[o->n], o->val) << unused) >> unused;
+}
+
+OP(smov_w)
+{
+    c->x[o->d] = (uint32_t)signed_element(c, o);
+}
+
+OP(smov_x)
+{
+    c->x[o->d] = (uint64_t)signed_element(c, o);
 }
 
 // ---- immediates: imm is the 64-bit pattern, m is Q ----
