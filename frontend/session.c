@@ -48,6 +48,7 @@ struct session {
     int64_t paused_ns; // since the last frame
     int64_t due_ns; // virtual clock at a speed: when the next frame may be presented
     struct machine_stats last_stats;
+    bool enough; // the frame callback has said so
     struct tail tails[2]; // of the guest's standard output and error
 
     pthread_mutex_t lock;
@@ -189,11 +190,15 @@ static void hold_back(struct session *s)
 static void present(void *user, const struct machine_frame *frame)
 {
     struct session *s = user;
+    if (s->enough) {
+        return; // the machine gets one more frame out before it sees the request to stop
+    }
     int64_t now = now_ns();
     struct frame_figures figures;
     measure(s, frame, now, &figures);
     publish_picture(s, frame);
     if (s->callbacks.frame && !s->callbacks.frame(s->callbacks.user, s, frame, &figures)) {
+        s->enough = true;
         pthread_mutex_lock(&s->lock);
         s->stop = true;
         pthread_mutex_unlock(&s->lock);
