@@ -205,61 +205,56 @@ OP(uadalp_v)
 
 // ---- across lanes ----
 
-// The sum of the elements, each taken as a T (U or S).
-#define SUM_ACROSS(name, T)                                                                                  \
-    SEM uint64_t name(unsigned size, u64x2 v)                                                                \
+// Combines v with its upper half until the result is in the lowest lane; the others are of no use. Spelt out,
+// as a loop would stay one in translated code.
+#define FOLD(name, combine)                                                                                  \
+    SEM u64x2 name(unsigned size, u64x2 v)                                                                   \
     {                                                                                                        \
-        EACH_SIZE_BHS(size, T a = (T)v; int64_t sum = 0; for (unsigned i = 0; i < LANES; i++) sum += a[i];   \
-                      return (uint64_t)sum;)                                                                 \
-        return 0;                                                                                            \
+        v = combine(size, v, (u64x2){v[1], v[0]});                                                           \
+        if (size < 3)                                                                                        \
+            v = combine(size, v, v >> 32);                                                                   \
+        if (size < 2)                                                                                        \
+            v = combine(size, v, v >> 16);                                                                   \
+        if (size < 1)                                                                                        \
+            v = combine(size, v, v >> 8);                                                                    \
+        return v;                                                                                            \
     }
 
-SUM_ACROSS(sum_signed, S)
-SUM_ACROSS(sum_unsigned, U)
+FOLD(fold_add, lanes_add)
+FOLD(fold_smax, lanes_smax)
+FOLD(fold_smin, lanes_smin)
+FOLD(fold_umax, lanes_umax)
+FOLD(fold_umin, lanes_umin)
 
 OP(addv_v)
 {
     u64x2 n = low_bytes(c->v[o->n], vector_bytes(o));
-    put_scalar(c, o, (u64x2){sum_unsigned(o->size, n)}, scalar_bytes(o));
+    put_scalar(c, o, fold_add(o->size, n), scalar_bytes(o));
 }
 
 OP(saddlv_v)
 {
     u64x2 n = low_bytes(c->v[o->n], vector_bytes(o));
-    put_scalar(c, o, (u64x2){sum_signed(o->size, n)}, scalar_bytes(o) * 2);
+    put_scalar(c, o, fold_add(o->size + 1u, lanes_saddlp(o->size, n)), scalar_bytes(o) * 2);
 }
 
 OP(uaddlv_v)
 {
     u64x2 n = low_bytes(c->v[o->n], vector_bytes(o));
-    put_scalar(c, o, (u64x2){sum_unsigned(o->size, n)}, scalar_bytes(o) * 2);
+    put_scalar(c, o, fold_add(o->size + 1u, lanes_uaddlp(o->size, n)), scalar_bytes(o) * 2);
 }
 
-// Folds the register in halves; with Q = 0 the lower half stands for both.
-SEM u64x2 fold(u64x2 v, unsigned step)
-{
-    switch (step) {
-    case 0: return (u64x2){v[1], v[0]};
-    case 1: return v >> 32 | v << 32;
-    case 2: return v >> 16 | v << 48;
-    default: return v >> 8 | v << 56;
-    }
-}
-
-#define EXTREME_ACROSS(mnemonic, choose)                                                                     \
+// With Q = 0 the lower half stands for both.
+#define EXTREME_ACROSS(mnemonic, fold)                                                                       \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        u64x2 r = c->v[o->n];                                                                                \
-        if (!o->q)                                                                                           \
-            r[1] = r[0];                                                                                     \
-        for (unsigned step = 0; step < 4u - o->size; step++)                                                 \
-            r = choose(o->size, r, fold(r, step));                                                           \
-        put_scalar(c, o, r, scalar_bytes(o));                                                                \
+        u64x2 n = c->v[o->n];                                                                                \
+        put_scalar(c, o, fold(o->size, (u64x2){n[0], o->q ? n[1] : n[0]}), scalar_bytes(o));                 \
     }
 
-EXTREME_ACROSS(smaxv, lanes_smax)
-EXTREME_ACROSS(sminv, lanes_smin)
-EXTREME_ACROSS(umaxv, lanes_umax)
-EXTREME_ACROSS(uminv, lanes_umin)
+EXTREME_ACROSS(smaxv, fold_smax)
+EXTREME_ACROSS(sminv, fold_smin)
+EXTREME_ACROSS(umaxv, fold_umax)
+EXTREME_ACROSS(uminv, fold_umin)
 
 #endif
