@@ -190,7 +190,8 @@ static uint32_t word_of_fields(uint32_t fields)
 static uint32_t random_registers(void)
 {
     static const uint8_t registers[] = {0, 1, 2, 3, 31};
-    return (uint32_t)registers[random_below(5)] << 5 | registers[random_below(5)];
+    uint32_t n = registers[random_below(5)], d = registers[random_below(5)];
+    return n << 5 | d;
 }
 
 static void list_words(bool unallocated)
