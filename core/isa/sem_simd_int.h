@@ -5,7 +5,7 @@
 
 LANEWISE(lanes_add, U, a + b)
 LANEWISE(lanes_sub, U, a - b)
-LANEWISE(lanes_mul, U, a *b)
+LANEWISE(lanes_mul, U, (a * b))
 LANEWISE(lanes_cmeq, U, a == b)
 LANEWISE(lanes_cmgt, S, a > b)
 LANEWISE(lanes_cmge, S, a >= b)
@@ -19,22 +19,14 @@ LANEWISE(lanes_umin, U, SELECT(a < b, a, b))
 LANEWISE(lanes_sabd, S, SELECT(a > b, (U)a - (U)b, (U)b - (U)a))
 LANEWISE(lanes_uabd, U, SELECT(a > b, a - b, b - a))
 
-// Halving forms, without the bit that a sum would need more: a + b = 2 (a & b) + (a ^ b) = 2 (a | b) - (a ^
-// b).
+// Halving forms, without the bit that a sum would need more:
+// a + b = 2 (a & b) + (a ^ b) = 2 (a | b) - (a ^ b).
 LANEWISE(lanes_shadd, S, (a & b) + ((a ^ b) >> 1))
 LANEWISE(lanes_uhadd, U, (a & b) + ((a ^ b) >> 1))
 LANEWISE(lanes_srhadd, S, (a | b) - ((a ^ b) >> 1))
 LANEWISE(lanes_urhadd, U, (a | b) - ((a ^ b) >> 1))
 LANEWISE(lanes_shsub, S, (U)((a ^ b) >> 1) - (U)(~a & b))
 LANEWISE(lanes_uhsub, U, ((a ^ b) >> 1) - (~a & b))
-
-// Polynomial product modulo x^BITS: for PMUL on bytes, for PMULL on bytes widened to 16 bits.
-LANEWISE(lanes_pmul, U, ({
-             U product = {0};
-             for (unsigned i = 0; i < 8; i++)
-                 product ^= (a << (E)i) & -(b >> (E)i & 1);
-             product;
-         }))
 
 // ---- saturating: these set FPSR.QC ----
 
@@ -59,25 +51,7 @@ SATURATING(lanes_uqsub, a - b, a < b, (U){0})
 // signed a + unsigned b: with its sign bit flipped a is unsigned, too
 SATURATING(lanes_suqadd, a + b, (a ^ ~LANE_MAX) + b < b, LANE_MAX)
 // unsigned a + signed b
-SATURATING(lanes_usqadd, a + b, SELECT((S)b<0, r> a, r < a), ~(U)((S)b < 0))
-
-// The high half of the doubled product; it overflows only where the lowest number meets itself.
-#define DOUBLING_HIGH(name, rounding)                                                                        \
-    SEM u64x2 name(cpu *c, unsigned size, u64x2 va, u64x2 vb)                                                \
-    {                                                                                                        \
-        EACH_SIZE_HS(                                                                                        \
-            size, S a = (S)va; S b = (S)vb; S r = a; S over = a; for (unsigned i = 0; i < LANES; i++) {      \
-                int64_t high = ((int64_t)a[i] * b[i] + (rounding)) >> (BITS - 1);                            \
-                bool overflow = high >> (BITS - 1) == 1;                                                     \
-                over[i] = (F)-overflow;                                                                      \
-                r[i] = (F)(high - overflow);                                                                 \
-            } note_saturation(c, (u64x2)over);                                                               \
-            return (u64x2)r;)                                                                                \
-        return va;                                                                                           \
-    }
-
-DOUBLING_HIGH(lanes_sqdmulh, 0)
-DOUBLING_HIGH(lanes_sqrdmulh, 1ll << (BITS - 2))
+SATURATING(lanes_usqadd, a + b, SELECT(((S)b < 0), (r > a), (r < a)), ~(U)((S)b < 0))
 
 // ---- three registers, vector forms and the 64-bit scalar ones ----
 
@@ -97,7 +71,6 @@ THREE_SAME_D(add)
 THREE_SAME(sub)
 THREE_SAME_D(sub)
 THREE_SAME(mul)
-THREE_SAME(pmul)
 THREE_SAME(cmeq)
 THREE_SAME_D(cmeq)
 THREE_SAME(cmgt)
@@ -156,8 +129,6 @@ SATURATING_SAME(sqadd)
 SATURATING_SAME(sqsub)
 SATURATING_SAME(uqadd)
 SATURATING_SAME(uqsub)
-SATURATING_SAME(sqdmulh)
-SATURATING_SAME(sqrdmulh)
 
 // ---- bitwise ----
 
@@ -201,21 +172,6 @@ OP(mls_ve)
     u64x2 product = lanes_mul(o->size, c->v[o->n], element_operand(c, o));
     put_vector(c, o, lanes_sub(o->size, c->v[o->d], product));
 }
-
-#define DOUBLING_ELEMENT(mnemonic)                                                                           \
-    OP(mnemonic##_ve)                                                                                        \
-    {                                                                                                        \
-        u64x2 n = low_bytes(c->v[o->n], vector_bytes(o));                                                    \
-        put_vector(c, o, lanes_##mnemonic(c, o->size, n, element_operand(c, o)));                            \
-    }                                                                                                        \
-    OP(mnemonic##_vse)                                                                                       \
-    {                                                                                                        \
-        u64x2 n = low_bytes(c->v[o->n], scalar_bytes(o));                                                    \
-        put_scalar(c, o, lanes_##mnemonic(c, o->size, n, element_operand(c, o)), scalar_bytes(o));           \
-    }
-
-DOUBLING_ELEMENT(sqdmulh)
-DOUBLING_ELEMENT(sqrdmulh)
 
 // ---- pairwise: on the elements of Vn, then those of Vm ----
 

@@ -1,8 +1,36 @@
 // SPDX-License-Identifier: MIT
-// Operations between elements of one size and of twice that size: long, wide, narrowing, and long by element.
-// size is that of the shorter elements; Q selects the half of the register that holds them.
+// Operations between elements of one size and of twice that size: long, wide, narrowing, and long by element;
+// and the products that are worked out in twice the size. size is that of the shorter elements; Q selects the
+// half of the register that holds them.
 #ifndef CORE_ISA_SEM_SIMD_LONG_H
 #define CORE_ISA_SEM_SIMD_LONG_H
+
+// ---- polynomial products ----
+
+// Modulo x to the element's bits: for PMUL on bytes, for PMULL on bytes widened to 16 bits.
+SEM u64x2 lanes_pmul(unsigned size, u64x2 n, u64x2 m)
+{
+    u64x2 product = {0}, one = broadcast(size, 1);
+    for (unsigned i = 0; i < 8; i++) {
+        u64x2 take = lanes_sub(size, (u64x2){0}, m >> i & one);
+        product ^= lanes_shl(size, n, i) & take;
+    }
+    return product;
+}
+
+THREE_SAME(pmul)
+
+// PMULL of 64-bit elements: a carry-less product of 128 bits.
+OP(pmull_d_v)
+{
+    uint64_t n = get_half(o, c->v[o->n]), m = get_half(o, c->v[o->m]), low = 0, high = 0;
+    for (unsigned i = 0; i < 64; i++) {
+        uint64_t take = -(m >> i & 1);
+        low ^= n << i & take;
+        high ^= (n >> 1) >> (63 - i) & take;
+    }
+    c->v[o->d] = (u64x2){low, high};
+}
 
 // ---- long and wide: the operation at twice the size, on widened operands ----
 
@@ -53,18 +81,6 @@ LONG_ACCUMULATE(smlal, lanes_add, lanes_mul, signed)
 LONG_ACCUMULATE(umlal, lanes_add, lanes_mul, unsigned)
 LONG_ACCUMULATE(smlsl, lanes_sub, lanes_mul, signed)
 LONG_ACCUMULATE(umlsl, lanes_sub, lanes_mul, unsigned)
-
-// PMULL of 64-bit elements: a carry-less product of 128 bits.
-OP(pmull_d_v)
-{
-    uint64_t n = get_half(o, c->v[o->n]), m = get_half(o, c->v[o->m]), low = 0, high = 0;
-    for (unsigned i = 0; i < 64; i++) {
-        uint64_t take = -(m >> i & 1);
-        low ^= n << i & take;
-        high ^= (n >> 1) >> (63 - i) & take;
-    }
-    c->v[o->d] = (u64x2){low, high};
-}
 
 // ---- by element ----
 
@@ -208,6 +224,45 @@ OP(xtn_v)
 NARROW(sqxtn)
 NARROW(uqxtn)
 NARROW(sqxtun)
+
+// ---- the high half of the doubled product ----
+
+// SQDMULH and SQRDMULH of half a register: the product's high half with one bit more, saturated.
+SEM uint64_t doubling_high(cpu *c, unsigned size, uint64_t a, uint64_t b, uint64_t rounding)
+{
+    unsigned wide = size + 1;
+    u64x2 product = lanes_mul(wide, widen_signed(size, a), widen_signed(size, b));
+    u64x2 rounded = lanes_add(wide, product, broadcast(wide, rounding));
+    return narrow_sqxtn(c, size, lanes_sshr(wide, rounded, (8u << size) - 1));
+}
+
+SEM u64x2 lanes_sqdmulh(cpu *c, unsigned size, u64x2 a, u64x2 b)
+{
+    return (u64x2){doubling_high(c, size, a[0], b[0], 0), doubling_high(c, size, a[1], b[1], 0)};
+}
+
+SEM u64x2 lanes_sqrdmulh(cpu *c, unsigned size, u64x2 a, u64x2 b)
+{
+    uint64_t half = 1ull << ((8u << size) - 2);
+    return (u64x2){doubling_high(c, size, a[0], b[0], half), doubling_high(c, size, a[1], b[1], half)};
+}
+
+#define DOUBLING_ELEMENT(mnemonic)                                                                           \
+    OP(mnemonic##_ve)                                                                                        \
+    {                                                                                                        \
+        u64x2 n = low_bytes(c->v[o->n], vector_bytes(o));                                                    \
+        put_vector(c, o, lanes_##mnemonic(c, o->size, n, element_operand(c, o)));                            \
+    }                                                                                                        \
+    OP(mnemonic##_vse)                                                                                       \
+    {                                                                                                        \
+        u64x2 n = low_bytes(c->v[o->n], scalar_bytes(o));                                                    \
+        put_scalar(c, o, lanes_##mnemonic(c, o->size, n, element_operand(c, o)), scalar_bytes(o));           \
+    }
+
+DOUBLING_ELEMENT(sqdmulh)
+DOUBLING_ELEMENT(sqrdmulh)
+SATURATING_SAME(sqdmulh)
+SATURATING_SAME(sqrdmulh)
 
 // ---- narrowing shifts to the right by immediate ----
 
