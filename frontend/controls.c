@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app.h"
+#include "paths.h"
 
 // How long a guest that was asked to quit may take to save its configuration.
 #define QUIT_MS 2000
@@ -76,7 +76,9 @@ static void toggle_recording(struct app *app)
         app->markers = 0;
         toast_add(&app->toasts, "recording frame times");
     } else if (saved) {
-        toast_add(&app->toasts, "frame times are in %s", saved);
+        char *shown = path_shown(saved);
+        toast_add(&app->toasts, "frame times: %s", shown);
+        free(shown);
     } else {
         toast_add(&app->toasts, "the recording could not be written: see the terminal or the log");
     }

@@ -6,6 +6,7 @@
 
 #include "app.h"
 #include "page.h"
+#include "paths.h"
 #include "text.h"
 
 static void save_screenshot(struct app *app)
@@ -24,7 +25,9 @@ static void save_screenshot(struct app *app)
     // Two within a second are told apart by the milliseconds.
     char *path = text_format("%s/%s-%03ld.png", folder, stamp, now.tv_nsec / 1000000);
     if (video_save(app->video, path)) {
-        toast_add(&app->toasts, "screenshot %s", path);
+        char *shown = path_shown(path);
+        toast_add(&app->toasts, "screenshot: %s", shown);
+        free(shown);
     } else {
         toast_add(&app->toasts, "no screenshot: %s", strerror(errno));
     }

@@ -89,6 +89,15 @@ const char *path_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+char *path_shown(const char *path)
+{
+    size_t length = strlen(home());
+    if (strncmp(path, home(), length) == 0 && path[length] == '/') {
+        return text_format("~%s", path + length);
+    }
+    return text_copy(path);
+}
+
 bool path_make_folder(const char *path)
 {
     char *copy = text_copy(path);

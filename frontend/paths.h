@@ -27,6 +27,9 @@ bool path_is_folder(const char *path);
 // The part of path after its last slash: points into path.
 const char *path_name(const char *path);
 
+// The path as a user would write it: ~ for the home folder. The caller frees it.
+char *path_shown(const char *path);
+
 // Creates the folder and those above it, for the user alone where they are new. False: errno tells why.
 bool path_make_folder(const char *path);
 

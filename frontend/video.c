@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "assets/icon.h"
+#include "fullscreen.h"
 #include "png.h"
 #include "text.h"
 
@@ -18,6 +19,8 @@ struct video {
     SDL_Texture *enlarged; // the picture times enlarged_x, enlarged_y, for the sharp filter
     int enlarged_x, enlarged_y;
     bool enlarged_stale; // the picture is newer
+    bool fullscreen; // as the window is
+    SDL_Rect windowed; // where it was before
     bool has_picture;
     uint32_t pixels[WIDTH * HEIGHT]; // kept to fill a texture that was lost
 };
@@ -68,7 +71,6 @@ struct video *video_open(const struct settings *settings, const char *title, str
         automatic_size(&width, &height);
     }
     uint32_t flags = SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI;
-    flags |= settings->fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0;
     v->window = SDL_CreateWindow(title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, width, height, flags);
     if (v->window) {
         v->renderer = SDL_CreateRenderer(v->window, -1, settings->vsync ? SDL_RENDERER_PRESENTVSYNC : 0);
@@ -84,6 +86,7 @@ struct video *video_open(const struct settings *settings, const char *title, str
     SDL_SetWindowMinimumSize(v->window, 160, 100);
     set_icon(v->window);
     make_textures(v);
+    video_apply(v);
     return v;
 }
 
@@ -250,9 +253,9 @@ bool video_save(struct video *v, const char *path)
 
 void video_apply(struct video *v)
 {
-    bool fullscreen = SDL_GetWindowFlags(v->window) & SDL_WINDOW_FULLSCREEN_DESKTOP;
-    if (fullscreen != v->settings->fullscreen) {
-        SDL_SetWindowFullscreen(v->window, v->settings->fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
+    if (v->fullscreen != v->settings->fullscreen) {
+        v->fullscreen = v->settings->fullscreen;
+        fullscreen_set(v->window, v->fullscreen, &v->windowed);
     }
     SDL_RenderSetVSync(v->renderer, v->settings->vsync);
 }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// Fullscreen on and off, on X11 also where no window manager does it.
+#ifndef FRONTEND_FULLSCREEN_H
+#define FRONTEND_FULLSCREEN_H
+
+#include <SDL.h>
+#include <stdbool.h>
+
+// windowed: the rectangle to come back to; written on the way in.
+void fullscreen_set(SDL_Window *window, bool on, SDL_Rect *windowed);
+
+#endif
