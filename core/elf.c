@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The loader. Nothing in the file is believed: every offset, size and address is checked before it is used.
-#define _GNU_SOURCE 1
 #include "elf.h"
 
 #include <errno.h>

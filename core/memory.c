@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Guest memory in one host reservation: nothing outside it ever changes place, and no part of it is ever
 // left unmapped, or the host could put its own data where the guest can reach it.
-#define _GNU_SOURCE 1
 #include "memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
-#endif
 
 #define PAGE_COUNT (GUEST_SPACE / GUEST_PAGE)
 #define OPS_PER_PAGE (GUEST_PAGE / 4)

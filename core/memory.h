@@ -80,11 +80,12 @@ void *memory_access_prefix(struct memory *m, uint64_t address, uint64_t *length,
 bool memory_read(struct memory *m, uint64_t address, void *to, uint64_t length);
 bool memory_write(struct memory *m, uint64_t address, const void *from, uint64_t length);
 
-// For the host's SIGSEGV handler: a store to guest address failed. True if it may be retried, because the page
-// was write-protected for the sake of decoded code only (which is forgotten). Async-signal-safe.
+// For the host's SIGSEGV handler: a store to guest address failed. True if it may be retried, because the
+// page was write-protected for the sake of decoded code only (which is forgotten). Async-signal-safe.
 bool memory_handle_write(struct memory *m, uint64_t address);
 
-// Forgets decoded ops of whole pages that touch [address, address + length): IC IVAU, unmapping, writes to code.
+// Forgets decoded ops of whole pages that touch [address, address + length): IC IVAU, unmapping, writes to
+// code.
 void memory_forget_code(struct memory *m, uint64_t address, uint64_t length);
 
 // Marks the page of pc as holding decoded code and write-protects it on the host. False when the guest may

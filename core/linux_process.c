@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: MIT
+// Processes: creation and end of the guest, fork, wait, and signals between the processes that it made.
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "elf.h"
+#include "linux.h"
+
+#define DETERMINISTIC_PID 1000
+#define FAMILY_MAX 512 // processes of a guest at a time
+
+// The host pids of the guest and of what it forked, in memory that they share: what it may send signals to.
+static struct family {
+    atomic_int members[FAMILY_MAX]; // 0 = free; [0] is the first process
+} * family;
+
+static bool family_add(int pid)
+{
+    for (int i = 0; i < FAMILY_MAX; i++) {
+        int none = 0;
+        if (atomic_compare_exchange_strong(&family->members[i], &none, pid))
+            return true;
+    }
+    return false;
+}
+
+static void family_remove(int pid)
+{
+    for (int i = 1; i < FAMILY_MAX; i++)
+        if (atomic_load(&family->members[i]) == pid)
+            atomic_store(&family->members[i], 0);
+}
+
+static bool family_has(int pid)
+{
+    for (int i = 0; i < FAMILY_MAX; i++)
+        if (atomic_load(&family->members[i]) == pid)
+            return true;
+    return false;
+}
+
+static bool family_is_full(void)
+{
+    for (int i = 0; i < FAMILY_MAX; i++) {
+        int pid = atomic_load(&family->members[i]);
+        if (pid == 0)
+            return false;
+        if (kill(pid, 0) && errno == ESRCH) { // an orphan that was killed
+            atomic_store(&family->members[i], 0);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool process_may_name(struct linux_process *p, int pid)
+{
+    return pid == p->pid || (p->owns_host && family_has(pid));
+}
+
+// ---- creation ----
+
+static void set_limits(struct linux_process *p)
+{
+    for (int i = 0; i < GUEST_LIMITS; i++)
+        p->limits[i] = (struct guest_limit){UINT64_MAX, UINT64_MAX};
+    p->limits[RLIMIT_STACK].current = 8u << 20;
+    p->limits[RLIMIT_NOFILE] = (struct guest_limit){DESCRIPTOR_MAX, DESCRIPTOR_MAX};
+    p->limits[RLIMIT_CORE].current = 0;
+    p->limits[RLIMIT_NPROC] = (struct guest_limit){FAMILY_MAX, FAMILY_MAX};
+}
+
+// The guest may use nearly as many descriptors as it likes, and the host program needs some beside them.
+static void raise_descriptor_limit(void)
+{
+    struct rlimit r;
+    if (!getrlimit(RLIMIT_NOFILE, &r) && r.rlim_cur < r.rlim_max) {
+        r.rlim_cur = r.rlim_max < 4096 ? r.rlim_max : r.rlim_cur < 4096 ? 4096 : r.rlim_cur;
+        setrlimit(RLIMIT_NOFILE, &r);
+    }
+}
+
+struct linux_process *linux_create(machine *m, enum machine_error *reason, char *error, size_t size)
+{
+    struct linux_process *p = calloc(1, sizeof *p);
+    *reason = MACHINE_ERROR_HOST;
+    if (!p) {
+        snprintf(error, size, "out of memory");
+        return NULL;
+    }
+    m->process = p;
+    p->m = m;
+    p->owns_host = !m->config.device;
+    p->pid = m->config.deterministic ? DETERMINISTIC_PID : getpid();
+    p->vfork_pipe = -1;
+    p->random_state = 1;
+    p->umask = umask(0);
+    umask(p->umask);
+    set_limits(p);
+    raise_descriptor_limit();
+    if (p->owns_host && !family) {
+        family = mmap(NULL, sizeof *family, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (family == MAP_FAILED)
+            family = NULL;
+    }
+    if (p->owns_host && !family) {
+        snprintf(error, size, "out of memory");
+        linux_destroy(p);
+        return NULL;
+    }
+    if (p->owns_host)
+        atomic_store(&family->members[0], getpid());
+    p->files = files_create(m, error, size);
+    if (!p->files) {
+        linux_destroy(p);
+        return NULL;
+    }
+    *reason = MACHINE_ERROR_NO_FILE;
+    int host = open(m->config.program, O_RDONLY | O_CLOEXEC);
+    if (host < 0) {
+        snprintf(error, size, "%s: %s", m->config.program, strerror(errno));
+        linux_destroy(p);
+        return NULL;
+    }
+    const char *why;
+    bool committed;
+    const struct program_arguments arguments = {(char **)m->config.argv, (char **)m->config.envp};
+    int result = program_load(p, host, m->config.program, &arguments, &committed, &why);
+    if (result) {
+        *reason = result == -ENOEXEC ? MACHINE_ERROR_NOT_PROGRAM : MACHINE_ERROR_HOST;
+        snprintf(error, size, "%s is not a static aarch64 Linux program: %s", m->config.program, why);
+        if (*reason == MACHINE_ERROR_HOST)
+            snprintf(error, size, "%s cannot be started: %s", m->config.program, why);
+        linux_destroy(p);
+        return NULL;
+    }
+    signals_create(p);
+    return p;
+}
+
+void linux_destroy(struct linux_process *p)
+{
+    if (!p)
+        return;
+    signals_destroy(p);
+    files_destroy(p->files);
+    elf_symbols_close(p->m->symbols);
+    p->m->symbols = NULL;
+    p->m->process = NULL;
+    free(p->command_line);
+    free(p);
+}
+
+int linux_pid(struct machine *m)
+{
+    return m->process->pid;
+}
+
+const char *linux_process_name(struct machine *m)
+{
+    return m->process->name;
+}
+
+const char *linux_command_line(struct machine *m, size_t *length)
+{
+    *length = m->process->command_line_length;
+    return m->process->command_line;
+}
+
+const char *linux_mapping_name(struct machine *m, uint64_t address)
+{
+    const struct linux_process *p = m->process;
+    if (address >= p->stack_low && address < GUEST_STACK_TOP)
+        return "[stack]";
+    if (address >= p->brk_start && address < p->brk)
+        return "[heap]";
+    return address < p->image_end ? p->files->program : "";
+}
+
+void process_fill_random(struct linux_process *p, void *to, size_t size)
+{
+    uint8_t *bytes = to;
+    while (size) {
+        size_t n = size < 256 ? size : 256;
+        if (!p->m->config.deterministic) {
+            if (getrandom(bytes, n, 0) != (ssize_t)n)
+                abort(); // never happens for 256 bytes or less
+        } else {
+            for (size_t i = 0; i < n; i++) { // splitmix64, the same bytes at every run
+                uint64_t z = p->random_state += 0x9e3779b97f4a7c15u;
+                z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+                z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+                bytes[i] = (uint8_t)(z ^ z >> 31);
+            }
+        }
+        bytes += n;
+        size -= n;
+    }
+}
+
+// ---- the end ----
+
+void process_exit(struct linux_process *p, int status)
+{
+    if (p->forked) {
+        family_remove(getpid());
+        _exit(status & 0xff);
+    }
+    machine_exit(p->m, status & 0xff);
+}
+
+void process_die(struct linux_process *p, int number, uint64_t address, const char *what)
+{
+    if (!p->forked) {
+        machine_kill(p->m, number, address, what);
+        return;
+    }
+    // The parent has to see the signal, and no core file of the host program.
+    family_remove(getpid());
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    sigset_t none;
+    sigemptyset(&none);
+    signal(number, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    kill(getpid(), number);
+    _exit(128 + number);
+}
+
+int64_t sys_exit(struct linux_process *p, const uint64_t *a)
+{
+    process_exit(p, (int)a[0]);
+    return KEEP_REGISTERS;
+}
+
+int64_t sys_exit_group(struct linux_process *p, const uint64_t *a)
+{
+    return sys_exit(p, a);
+}
+
+// ---- fork ----
+
+static void close_pipe_end(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+void process_after_exec(struct linux_process *p)
+{
+    close_pipe_end(&p->vfork_pipe);
+    timers_delete_all(p);
+}
+
+static void become_child(struct linux_process *p, const uint64_t *a, int pipe_end)
+{
+    cpu *c = &p->m->cpu;
+    p->forked = true;
+    p->parent = p->pid;
+    p->host_parent = getppid();
+    p->pid = getpid();
+    close_pipe_end(&p->vfork_pipe); // the grandparent does not wait for this one
+    p->vfork_pipe = pipe_end;
+    timers_forget(p);
+    signals_after_fork(p);
+    if (a[1])
+        c->x[REG_SP] = a[1];
+    if (a[0] & CLONE_SETTLS)
+        c->tpidr = a[3];
+    if (a[0] & CLONE_CHILD_SETTID)
+        guest_write(p, a[4], &p->pid, 4);
+}
+
+int64_t sys_clone(struct linux_process *p, const uint64_t *a)
+{
+    uint64_t flags = a[0];
+    int ends[2] = {-1, -1};
+    bool vfork = flags & CLONE_VFORK;
+    if (flags & (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
+                 CLONE_NEWNET))
+        return -EPERM;
+    // No threads, and no children beside a window, where host threads hold locks that a child never gets.
+    if ((flags & CLONE_VM && !vfork) || flags & CLONE_THREAD || !p->owns_host || family_is_full())
+        return -EAGAIN;
+    if (vfork && pipe2(ends, O_CLOEXEC))
+        return -errno;
+    sigset_t all, old;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &old);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close_pipe_end(&ends[0]);
+        become_child(p, a, ends[1]);
+        sigprocmask(SIG_SETMASK, &old, NULL);
+        return 0;
+    }
+    int error = errno;
+    if (pid > 0)
+        family_add(pid);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    close_pipe_end(&ends[1]);
+    if (pid > 0 && flags & CLONE_PARENT_SETTID)
+        guest_write(p, a[2], &pid, 4);
+    // A vfork parent goes on when the child has its own program or has ended.
+    char unused;
+    while (pid > 0 && vfork && read(ends[0], &unused, 1) < 0 && errno == EINTR)
+        ;
+    close_pipe_end(&ends[0]);
+    return pid < 0 ? -error : pid;
+}
+
+int64_t sys_wait4(struct linux_process *p, const uint64_t *a)
+{
+    int status = 0;
+    struct rusage usage;
+    _Static_assert(sizeof usage == 144, "struct rusage is the same in every 64-bit ABI");
+    if (!p->owns_host)
+        return -ECHILD;
+    int64_t pid = blocking_call(p, true, SYS_wait4, (int)a[0], (long)&status, (int)a[2], (long)&usage, 0, 0);
+    if (pid <= 0)
+        return pid;
+    if (WIFEXITED(status) || WIFSIGNALED(status))
+        family_remove((int)pid);
+    if ((a[1] && !guest_write(p, a[1], &status, sizeof status)) ||
+        (a[3] && !guest_write(p, a[3], &usage, sizeof usage)))
+        return -EFAULT;
+    return pid;
+}
+
+int64_t sys_waitid(struct linux_process *p, const uint64_t *a)
+{
+    siginfo_t info = {0};
+    struct rusage usage;
+    uint8_t bytes[GUEST_SIGINFO_SIZE] = {0};
+    if (!p->owns_host)
+        return -ECHILD;
+    int64_t result =
+        blocking_call(p, true, SYS_waitid, (int)a[0], (int)a[1], (long)&info, (int)a[3], (long)&usage, 0);
+    if (result)
+        return result;
+    if (info.si_pid) {
+        const struct signal_info child = {.number = SIGCHLD,
+                                          .code = info.si_code,
+                                          .kind = SIGNAL_CHILD,
+                                          .pid = info.si_pid,
+                                          .uid = info.si_uid,
+                                          .status = info.si_status};
+        siginfo_encode(&child, bytes);
+        if (!(a[3] & WNOWAIT) && info.si_code != CLD_STOPPED && info.si_code != CLD_CONTINUED)
+            family_remove(info.si_pid);
+    }
+    if ((a[2] && !guest_write(p, a[2], bytes, sizeof bytes)) ||
+        (a[4] && !guest_write(p, a[4], &usage, sizeof usage)))
+        return -EFAULT;
+    return 0;
+}
+
+// ---- signals between processes ----
+
+static int64_t send(struct linux_process *p, int pid, int number, int code, uint64_t value)
+{
+    if (number < 0 || number > SIGNAL_MAX)
+        return -EINVAL;
+    if (pid == p->pid) {
+        const struct signal_info info = {.number = number,
+                                         .code = code,
+                                         .kind = SIGNAL_SENT,
+                                         .pid = p->pid,
+                                         .uid = getuid(),
+                                         .value = value};
+        if (number)
+            signal_post(p, &info);
+        return 0;
+    }
+    if (p->owns_host && p->forked && pid == DETERMINISTIC_PID && p->m->config.deterministic)
+        pid = atomic_load(&family->members[0]);
+    if (!p->owns_host || !family_has(pid))
+        return -ESRCH;
+    if (code != SI_QUEUE)
+        return kill(pid, number) ? -errno : 0;
+    return sigqueue(pid, number, (union sigval){.sival_ptr = (void *)value}) ? -errno : 0;
+}
+
+// To every process of the guest that is in group (0: all but the sender).
+static int64_t send_to_group(struct linux_process *p, int group, int number)
+{
+    bool found = false;
+    for (int i = 0; i < FAMILY_MAX && p->owns_host; i++) {
+        int pid = atomic_load(&family->members[i]);
+        if (!pid || (group ? getpgid(pid) != group : pid == getpid()))
+            continue;
+        found |= send(p, pid == getpid() ? p->pid : pid, number, SI_USER, 0) == 0;
+    }
+    return found ? 0 : -ESRCH;
+}
+
+int64_t sys_kill(struct linux_process *p, const uint64_t *a)
+{
+    int pid = (int)a[0], number = (int)a[1];
+    if (number < 0 || number > SIGNAL_MAX)
+        return -EINVAL;
+    if (pid > 0)
+        return send(p, pid, number, SI_USER, 0);
+    if (!p->owns_host)
+        return send(p, p->pid, number, SI_USER, 0);
+    return send_to_group(p, pid == 0 ? getpgrp() : pid == -1 ? 0 : -pid, number);
+}
+
+int64_t sys_tkill(struct linux_process *p, const uint64_t *a)
+{
+    return (int)a[0] > 0 ? send(p, (int)a[0], (int)a[1], SI_TKILL, 0) : -EINVAL;
+}
+
+int64_t sys_tgkill(struct linux_process *p, const uint64_t *a)
+{
+    if ((int)a[0] <= 0 || (int)a[1] <= 0)
+        return -EINVAL;
+    return a[0] == a[1] ? send(p, (int)a[0], (int)a[2], SI_TKILL, 0) : -ESRCH;
+}
+
+static int64_t queue_info(struct linux_process *p, int pid, int number, uint64_t address)
+{
+    uint8_t bytes[GUEST_SIGINFO_SIZE];
+    int32_t code;
+    uint64_t value;
+    if (!guest_read(p, address, bytes, sizeof bytes))
+        return -EFAULT;
+    memcpy(&code, bytes + 8, sizeof code);
+    memcpy(&value, bytes + 24, sizeof value);
+    if (pid != p->pid && (code >= 0 || code == SI_TKILL))
+        return -EPERM;
+    return send(p, pid, number, pid == p->pid ? code : SI_QUEUE, value);
+}
+
+int64_t sys_rt_sigqueueinfo(struct linux_process *p, const uint64_t *a)
+{
+    return queue_info(p, (int)a[0], (int)a[1], a[2]);
+}
+
+int64_t sys_rt_tgsigqueueinfo(struct linux_process *p, const uint64_t *a)
+{
+    return a[0] == a[1] ? queue_info(p, (int)a[0], (int)a[2], a[3]) : -ESRCH;
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+// Clocks, sleeping and timers. With the device page, and with the virtual clock, the guest's time is that of
+// devices.c; else it is the host's.
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "linux.h"
+
+#define SECOND 1000000000ull
+#define VIRTUAL_EPOCH 946684800ull // what a deterministic machine shows at its start: 1 January 2000
+
+static bool own_clock(const struct linux_process *p)
+{
+    return p->m->config.device || p->m->config.clock == MACHINE_CLOCK_VIRTUAL;
+}
+
+static bool is_wall_clock(int clock)
+{
+    return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
+}
+
+// The time of a clock of the guest; 0 or a negative errno.
+static int read_clock(struct linux_process *p, int clock, struct timespec *t)
+{
+    if (!own_clock(p)) {
+        if (clock > CLOCK_TAI || (clock < 0 && (clock & 7) == 3))
+            return -EINVAL; // host devices
+        if (clock < 0) { // a processor time clock of the guest itself
+            if (~(clock >> 3) && !process_may_name(p, ~(clock >> 3)))
+                return -EINVAL;
+            clock = clock & 4 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
+        }
+        return clock_gettime(clock, t) ? -errno : 0;
+    }
+    if (clock > CLOCK_TAI || clock < 0)
+        return -EINVAL;
+    uint64_t now = devices_clock_ns(p->m);
+    if (is_wall_clock(clock)) {
+        if (!p->epoch) {
+            struct timespec host;
+            clock_gettime(CLOCK_REALTIME, &host);
+            uint64_t wall = (uint64_t)host.tv_sec * SECOND + (uint64_t)host.tv_nsec - now;
+            p->epoch = p->m->config.clock == MACHINE_CLOCK_VIRTUAL ? VIRTUAL_EPOCH * SECOND : wall;
+        }
+        now += p->epoch;
+    }
+    *t = (struct timespec){(time_t)(now / SECOND), (long)(now % SECOND)};
+    return 0;
+}
+
+int64_t sys_clock_gettime(struct linux_process *p, const uint64_t *a)
+{
+    struct timespec t;
+    int result = read_clock(p, (int)a[0], &t);
+    return result ? result : guest_write(p, a[1], &t, sizeof t) ? 0 : -EFAULT;
+}
+
+int64_t sys_clock_getres(struct linux_process *p, const uint64_t *a)
+{
+    struct timespec t;
+    int result = read_clock(p, (int)a[0], &t);
+    if (result)
+        return result;
+    bool coarse = (int)a[0] == CLOCK_REALTIME_COARSE || (int)a[0] == CLOCK_MONOTONIC_COARSE;
+    t = (struct timespec){0, coarse ? 4000000 : 1};
+    return a[1] && !guest_write(p, a[1], &t, sizeof t) ? -EFAULT : 0;
+}
+
+int64_t sys_clock_settime(struct linux_process *p, const uint64_t *a)
+{
+    (void)p;
+    return (int)a[0] == CLOCK_REALTIME ? -EPERM : -EINVAL;
+}
+
+int64_t sys_gettimeofday(struct linux_process *p, const uint64_t *a)
+{
+    struct timespec t;
+    const uint64_t zone = 0;
+    read_clock(p, CLOCK_REALTIME, &t);
+    const int64_t value[2] = {t.tv_sec, t.tv_nsec / 1000};
+    if ((a[0] && !guest_write(p, a[0], value, sizeof value)) || (a[1] && !guest_write(p, a[1], &zone, 8)))
+        return -EFAULT;
+    return 0;
+}
+
+int64_t sys_times(struct linux_process *p, const uint64_t *a)
+{
+    struct tms t = {0};
+    int64_t now = times(&t);
+    if (own_clock(p)) {
+        now = (int64_t)(devices_clock_ns(p->m) / (SECOND / 100));
+        t = (struct tms){.tms_utime = now};
+    }
+    return a[0] && !guest_write(p, a[0], &t, sizeof t) ? -EFAULT : now;
+}
+
+// ---- sleeping ----
+
+// What read_clock(clock) has passed since, in ns.
+static uint64_t clock_ns(struct linux_process *p, int clock)
+{
+    struct timespec t = {0, 0};
+    read_clock(p, clock, &t);
+    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static int64_t sleep_until(struct linux_process *p, int clock, uint64_t deadline)
+{
+    for (;;) {
+        uint64_t now = clock_ns(p, clock);
+        if (now >= deadline)
+            return 0;
+        if (own_clock(p)) {
+            if (!devices_sleep(p->m, deadline - now))
+                return RESTART_UNHANDLED;
+        } else {
+            uint64_t host = host_monotonic_ns(), left = deadline - now;
+            int64_t result = wait_for_signal(p, left > UINT64_MAX - host ? UINT64_MAX : host + left);
+            if (result)
+                return RESTART_UNHANDLED;
+        }
+    }
+}
+
+static int64_t sleep_for(struct linux_process *p, int clock, bool absolute, uint64_t request,
+                         uint64_t remaining)
+{
+    struct timespec t;
+    if (!guest_read(p, request, &t, sizeof t))
+        return -EFAULT;
+    if (t.tv_sec < 0 || t.tv_nsec < 0 || t.tv_nsec >= (long)SECOND)
+        return -EINVAL;
+    if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME &&
+         clock != CLOCK_TAI))
+        return clock == CLOCK_PROCESS_CPUTIME_ID ? -EOPNOTSUPP : -EINVAL;
+    uint64_t time = (uint64_t)t.tv_sec > UINT64_MAX / SECOND / 4
+                        ? UINT64_MAX / 2
+                        : (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+    if (absolute)
+        return sleep_until(p, clock, time);
+    // A sleep that a stop request interrupted is called again and goes on.
+    uint64_t deadline = p->sleep_deadline ? p->sleep_deadline : clock_ns(p, CLOCK_MONOTONIC) + time;
+    p->sleep_deadline = 0;
+    int64_t result = sleep_until(p, CLOCK_MONOTONIC, deadline);
+    if (result != RESTART_UNHANDLED)
+        return result;
+    if (!signal_due(p)) {
+        p->sleep_deadline = deadline;
+        return result;
+    }
+    uint64_t now = clock_ns(p, CLOCK_MONOTONIC), left = now < deadline ? deadline - now : 0;
+    t = (struct timespec){(time_t)(left / SECOND), (long)(left % SECOND)};
+    return remaining && !guest_write(p, remaining, &t, sizeof t) ? -EFAULT : -EINTR;
+}
+
+int64_t sys_nanosleep(struct linux_process *p, const uint64_t *a)
+{
+    return sleep_for(p, CLOCK_MONOTONIC, false, a[0], a[1]);
+}
+
+int64_t sys_clock_nanosleep(struct linux_process *p, const uint64_t *a)
+{
+    return sleep_for(p, (int)a[0], a[1] & TIMER_ABSTIME, a[2], a[3]);
+}
+
+int64_t sys_sched_yield(struct linux_process *p, const uint64_t *a)
+{
+    (void)a;
+    if (p->owns_host)
+        sched_yield(); // to the guest's other processes
+    return 0;
+}
+
+int64_t sys_restart_syscall(struct linux_process *p, const uint64_t *a)
+{
+    (void)p, (void)a;
+    return -EINTR;
+}
+
+// ---- timers: the host's, whose signals reach the guest as its own ----
+
+int64_t sys_getitimer(struct linux_process *p, const uint64_t *a)
+{
+    struct itimerval value = {{0, 0}, {0, 0}};
+    if ((uint32_t)a[0] > ITIMER_PROF)
+        return -EINVAL;
+    if (p->owns_host)
+        getitimer((__itimer_which_t)a[0], &value);
+    return guest_write(p, a[1], &value, sizeof value) ? 0 : -EFAULT;
+}
+
+int64_t sys_setitimer(struct linux_process *p, const uint64_t *a)
+{
+    struct itimerval new = {{0, 0}, {0, 0}}, old;
+    if ((uint32_t)a[0] > ITIMER_PROF)
+        return -EINVAL;
+    if (a[1] && !guest_read(p, a[1], &new, sizeof new))
+        return -EFAULT;
+    if (!p->owns_host)
+        return -ENOSYS;
+    if (setitimer((__itimer_which_t)a[0], &new, &old))
+        return -errno;
+    return a[2] && !guest_write(p, a[2], &old, sizeof old) ? -EFAULT : 0;
+}
+
+int64_t sys_timer_create(struct linux_process *p, const uint64_t *a)
+{
+    // struct sigevent: value, signal number, how to notify, thread
+    struct {
+        uint64_t value;
+        int32_t number, notify, thread;
+        uint8_t rest[44];
+    } event = {.number = SIGALRM, .notify = SIGEV_SIGNAL};
+    _Static_assert(sizeof event == 64, "struct sigevent");
+    int32_t id = 0;
+    while (id < GUEST_TIMERS && p->timer_used[id])
+        id++;
+    if (!p->owns_host)
+        return -ENOSYS;
+    if (id == GUEST_TIMERS)
+        return -EAGAIN;
+    event.value = (uint64_t)id;
+    if (a[1] && !guest_read(p, a[1], &event, sizeof event))
+        return -EFAULT;
+    bool to_thread = event.notify == 4 && event.thread == p->pid; // SIGEV_THREAD_ID
+    if (event.notify != SIGEV_NONE && event.notify != SIGEV_SIGNAL && !to_thread)
+        return -EINVAL;
+    if (to_thread)
+        event.notify = SIGEV_SIGNAL;
+    if (syscall(SYS_timer_create, (int)a[0], &event, &p->timer_host[id]))
+        return -errno;
+    p->timer_used[id] = true;
+    return guest_write(p, a[2], &id, sizeof id) ? 0 : -EFAULT;
+}
+
+static bool has_timer(const struct linux_process *p, uint64_t id)
+{
+    return id < GUEST_TIMERS && p->timer_used[id];
+}
+
+int64_t sys_timer_settime(struct linux_process *p, const uint64_t *a)
+{
+    struct itimerspec new, old;
+    if (!has_timer(p, a[0]))
+        return -EINVAL;
+    if (!guest_read(p, a[2], &new, sizeof new))
+        return -EFAULT;
+    if (syscall(SYS_timer_settime, p->timer_host[a[0]], (int)a[1], &new, &old))
+        return -errno;
+    return a[3] && !guest_write(p, a[3], &old, sizeof old) ? -EFAULT : 0;
+}
+
+int64_t sys_timer_gettime(struct linux_process *p, const uint64_t *a)
+{
+    struct itimerspec value;
+    if (!has_timer(p, a[0]))
+        return -EINVAL;
+    if (syscall(SYS_timer_gettime, p->timer_host[a[0]], &value))
+        return -errno;
+    return guest_write(p, a[1], &value, sizeof value) ? 0 : -EFAULT;
+}
+
+int64_t sys_timer_getoverrun(struct linux_process *p, const uint64_t *a)
+{
+    long result = has_timer(p, a[0]) ? syscall(SYS_timer_getoverrun, p->timer_host[a[0]]) : -1;
+    return result < 0 ? -EINVAL : result;
+}
+
+int64_t sys_timer_delete(struct linux_process *p, const uint64_t *a)
+{
+    if (!has_timer(p, a[0]))
+        return -EINVAL;
+    syscall(SYS_timer_delete, p->timer_host[a[0]]);
+    p->timer_used[a[0]] = false;
+    return 0;
+}
+
+void timers_delete_all(struct linux_process *p)
+{
+    for (uint64_t id = 0; id < GUEST_TIMERS; id++)
+        sys_timer_delete(p, &id);
+}
+
+void timers_forget(struct linux_process *p)
+{
+    memset(p->timer_used, 0, sizeof p->timer_used);
+}
