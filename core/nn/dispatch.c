@@ -50,48 +50,59 @@ void dispatch_prepare(struct dispatch_net *net, const float p[DISPATCH_PARAMETER
     }
 }
 
-typedef float f8 __attribute__((vector_size(32), aligned(4), may_alias));
+// Four outputs at a time, as SSE2 has them. Sums go over the inputs in order, so the result does not depend
+// on how wide the host's vectors are.
+typedef float f4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int32_t i4 __attribute__((vector_size(16), aligned(4), may_alias));
 
-static inline f8 relu(f8 v)
+static inline f4 relu(f4 v)
 {
-    f8 zero = {0};
-    return v > zero ? v : zero;
+    return (f4)((i4)v & (v > (f4){0}));
 }
 
-// Vectors of outputs, summed over inputs in order: the result does not depend on the vector width.
-static inline void evaluate(const struct dispatch_net *net, uint32_t vector, f8 *logits)
+struct logits {
+    float value[8]; // of which DISPATCH_KERNELS are used
+} __attribute__((aligned(16)));
+
+static inline void evaluate(const struct dispatch_net *net, uint32_t vector, struct logits *logits)
 {
-    const f8 *top = (const f8 *)net->by_top_byte[vector >> DISPATCH_FEATURES];
-    const f8 *low = (const f8 *)net->by_features[0][vector & 63];
-    const f8 *high = (const f8 *)net->by_features[1][vector >> 6 & 63];
-    f8 second[2] = {((const f8 *)net->bias2)[0], ((const f8 *)net->bias2)[1]};
-    for (unsigned part = 0; part < DISPATCH_HIDDEN1 / 8; part++) {
-        f8 first = relu(top[part] + low[part] + high[part]);
-        for (unsigned i = 0; i < 8; i++) {
-            const f8 *row = (const f8 *)net->weight2[part * 8 + i];
-            second[0] += first[i] * row[0];
-            second[1] += first[i] * row[1];
+    enum { PARTS1 = DISPATCH_HIDDEN1 / 4, PARTS2 = DISPATCH_HIDDEN2 / 4 };
+    const f4 *top = (const f4 *)net->by_top_byte[vector >> DISPATCH_FEATURES];
+    const f4 *low = (const f4 *)net->by_features[0][vector & 63];
+    const f4 *high = (const f4 *)net->by_features[1][vector >> 6 & 63];
+    f4 second[PARTS2];
+    for (unsigned o = 0; o < PARTS2; o++)
+        second[o] = ((const f4 *)net->bias2)[o];
+    for (unsigned part = 0; part < PARTS1; part++) {
+        f4 first = relu(top[part] + low[part] + high[part]);
+        for (unsigned i = 0; i < 4; i++) {
+            const f4 *row = (const f4 *)net->weight2[part * 4 + i];
+            for (unsigned o = 0; o < PARTS2; o++)
+                second[o] += first[i] * row[o];
         }
     }
-    f8 third = *(const f8 *)net->bias3;
-    for (unsigned part = 0; part < DISPATCH_HIDDEN2 / 8; part++) {
-        f8 active = relu(second[part]);
-        for (unsigned i = 0; i < 8; i++)
-            third += active[i] * *(const f8 *)net->weight3[part * 8 + i];
+    f4 third[2] = {((const f4 *)net->bias3)[0], ((const f4 *)net->bias3)[1]};
+    for (unsigned part = 0; part < PARTS2; part++) {
+        f4 active = relu(second[part]);
+        for (unsigned i = 0; i < 4; i++) {
+            const f4 *row = (const f4 *)net->weight3[part * 4 + i];
+            third[0] += active[i] * row[0];
+            third[1] += active[i] * row[1];
+        }
     }
-    *logits = third;
+    ((f4 *)logits->value)[0] = third[0];
+    ((f4 *)logits->value)[1] = third[1];
 }
 
 void dispatch_logits(const struct dispatch_net *net, uint32_t vector, float logits[DISPATCH_KERNELS])
 {
-    f8 all;
+    struct logits all;
     evaluate(net, vector, &all);
-    for (unsigned k = 0; k < DISPATCH_KERNELS; k++)
-        logits[k] = all[k];
+    memcpy(logits, all.value, DISPATCH_KERNELS * sizeof logits[0]);
 }
 
 // The greatest output; the lowest index among equals.
-static inline uint8_t winner(f8 logits)
+static inline uint8_t winner(const float *logits)
 {
     uint8_t best = 0;
     float most = logits[0];
@@ -104,26 +115,26 @@ static inline uint8_t winner(f8 logits)
 
 void dispatch_predict(const struct dispatch_net *net, const uint32_t *words, size_t count, uint8_t *kernels)
 {
-    f8 logits;
+    struct logits logits;
     for (size_t i = 0; i < count; i++) {
         evaluate(net, dispatch_vector(words[i]), &logits);
-        kernels[i] = winner(logits);
+        kernels[i] = winner(logits.value);
     }
 }
 
 void dispatch_predict_vectors(const struct dispatch_net *net, const uint32_t *vectors, size_t count,
                               uint8_t *kernels, float *margins)
 {
-    f8 logits;
+    struct logits logits;
     for (size_t i = 0; i < count; i++) {
         evaluate(net, vectors[i], &logits);
-        kernels[i] = winner(logits);
+        kernels[i] = winner(logits.value);
         if (!margins)
             continue;
         float next = -__builtin_inff();
         for (unsigned k = 0; k < DISPATCH_KERNELS; k++)
-            if (k != kernels[i] && logits[k] > next)
-                next = logits[k];
-        margins[i] = logits[kernels[i]] - next;
+            if (k != kernels[i] && logits.value[k] > next)
+                next = logits.value[k];
+        margins[i] = logits.value[kernels[i]] - next;
     }
 }
