@@ -199,7 +199,7 @@ FP_PART FP_BITS FP_NAME(round_int)(cpu *c, FP_BITS a, enum fp_rounding rounding,
     return (FP_BITS)fp_raise(c, fp_round_int(c->fpcr, FP_WIDTH, a, rounding, exact));
 }
 
-// FPToFixed, to nearest with ties away or as rounding says, saturated: a * 2^fraction_bits.
+// FPToFixed: a * 2^fraction_bits as an integer, rounded as said (not as FPCR says) and saturated.
 FP_PART uint64_t FP_NAME(to_s64)(cpu *c, FP_BITS a, unsigned fraction_bits, enum fp_rounding rounding)
 {
     // Truncation of an ordinary number below 2^62 cannot overflow, and its only exception is seen by
