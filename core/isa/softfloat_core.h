@@ -7,8 +7,7 @@
 // They are pure: the control register goes in by value and the raised FPSR bits come out, so that a caller
 // may keep the CPU state in host registers. They are not inlined, as a hundred instructions share them.
 // Formats are chosen by width (16, 32, 64); bits above the format are zero, going in and coming out. Trapped
-// exceptions are not implemented (the enable bits of FPCR read as zero), as on every core this one could be
-// compared with.
+// exceptions, which are optional, are not implemented: their enable bits in FPCR read as zero.
 #ifndef CORE_ISA_SOFTFLOAT_CORE_H
 #define CORE_ISA_SOFTFLOAT_CORE_H
 
