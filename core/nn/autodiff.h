@@ -29,6 +29,8 @@ struct graph {
 // kernels: &nn_kernels_fast, or &nn_kernels_plain for a reference. Room for temporaries is reserved address
 // space, 64 GiB: only what a step uses costs memory. training false: forward only.
 void graph_create(struct graph *g, const struct kernels *kernels, bool training, uint64_t seed);
+// The same, with an allocation for each tensor: see arena_create_separate.
+void graph_create_separate(struct graph *g, const struct kernels *kernels, bool training, uint64_t seed);
 void graph_destroy(struct graph *g);
 
 // Ends the life of every tensor of the step before. Dropout masks hang on (seed, step, which dropout).
@@ -43,6 +45,8 @@ void graph_backward(struct graph *g, struct tensor *loss);
 // gradient. context: in g->temporaries. A result wants a gradient if one of its inputs does.
 void graph_record(struct graph *g, struct tensor *out, void (*back)(struct graph *g, void *context),
                   void *context);
+// A copy of a context of that many bytes, which lives as long as the step.
+void *graph_context(struct graph *g, const void *context, size_t size);
 // The buffer for t's gradient and, in *keep, what the kernels take as keep: 0 for the first writer, then 1.
 float *graph_grad(struct graph *g, struct tensor *t, float *keep);
 // The same, cleared if this is the first writer: for those who add to parts.
@@ -79,7 +83,8 @@ struct tensor *nn_mean_time(struct graph *g, struct tensor *x, const int *length
 // Losses: a tensor of one element. The mean over rows, weighted where weight [rows] is given (not all 0).
 // Classes 0..columns-1.
 struct tensor *nn_cross_entropy(struct graph *g, struct tensor *x, const int *classes, const float *weight);
-// Mean over columns too. Huber: ½e² up to |e| = delta, then delta·(|e| − ½delta). target: shape of x.
+// Mean over columns too. Huber (delta > 0): ½e² up to |e| = delta, then delta·(|e| − ½delta). target: shape
+// of x.
 struct tensor *nn_mse(struct graph *g, struct tensor *x, const float *target, const float *weight);
 struct tensor *nn_huber(struct graph *g, struct tensor *x, const float *target, const float *weight,
                         float delta);

@@ -14,6 +14,8 @@
 
 enum nn_activation { NN_RELU, NN_GELU, NN_TANH, NN_SIGMOID }; // GELU in its erf form
 
+#define NN_NORM_EPSILON 1e-5f // added to the variance by layer_norm
+
 struct adam_coefficients {
     float rate; // step size of this step, bias corrections not yet applied
     float beta1, beta2, epsilon;
@@ -53,21 +55,22 @@ struct kernels {
                             const float *inverse, float keep, float *dx, float *dgain, float *dbias);
 
     // One time step of an LSTM for a batch. gates is [batch,4·hidden] in the order i, f, g, o: on entry sums,
-    // on exit activated. lengths NULL, or for each row its length: at time >= it, c and h become 0.
-    // h is written with leading dimension ldh. squashed keeps tanh(c).
+    // on exit activated. c_before NULL: zeroes. lengths NULL, or for each row its length: at time >= it, c
+    // and h become 0. h is written with leading dimension ldh. squashed keeps tanh(c).
     void (*lstm_cell)(int batch, int hidden, int time, const int *lengths, float *gates,
                       const float *c_before, float *c, float *squashed, float *h, int ldh);
-    // dh: gradient of h. dc: on entry that of c from the later step, on exit that of c_before. gates: on exit
-    // the gradients of the sums go to dgates.
-    void (*lstm_cell_back)(int batch, int hidden, int time, const int *lengths, const float *gates,
-                           const float *c_before, const float *squashed, const float *dh, int lddh, float *dc,
-                           float *dgates);
+    // dh: gradient of h. dc: on entry that of c from the later step, on exit that of c_before. gates: on
+    // entry as lstm_cell left them, on exit the gradients of its sums.
+    void (*lstm_cell_back)(int batch, int hidden, int time, const int *lengths, float *gates,
+                           const float *c_before, const float *squashed, const float *dh, int lddh,
+                           float *dc);
 
-    // Softmax of each row in place, over scale·x. allowed NULL, or [rows,columns]: 0 takes an element out;
-    // only the first `valid` columns count. A row with nothing left becomes 0.
-    void (*softmax)(int rows, int columns, int ld, int valid, float scale, const uint8_t *allowed, float *x);
+    // Softmax of scale·x, row by row, in place. allowed NULL, or for each element 0 to take it out; a row
+    // with nothing left becomes 0.
+    void (*softmax)(int rows, int columns, float scale, const uint8_t *allowed, int ld_allowed, float *x,
+                    int ldx);
     // dx = scale·y·(dy − Σ y·dy), in place of dy.
-    void (*softmax_back)(int rows, int columns, int ld, float scale, const float *y, float *dy);
+    void (*softmax_back)(int rows, int columns, float scale, const float *y, int ldy, float *dy, int lddy);
 
     // Rows of a table, and the other way: rows of dy added to those of dtable, in the order of index.
     void (*gather)(int rows, int columns, const float *table, const int *index, float *y);
@@ -90,9 +93,5 @@ struct kernels {
 };
 
 extern const struct kernels nn_kernels_plain, nn_kernels_fast;
-
-// One thread for BLAS, so that the same seed gives the same bytes. Called by whatever uses nn_kernels_fast;
-// may be called often.
-void nn_blas_single_thread(void);
 
 #endif

@@ -19,6 +19,9 @@ struct nn_error {
 // Fills error (which may be NULL) and returns false, for the use `return nn_fail(error, …)`.
 bool nn_fail(struct nn_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// For mistakes of the program and for memory that the system does not give: prints the message and aborts.
+void nn_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
 // A reservation of address space that is made usable from its start as it fills: blocks never move, and after
 // a reset the same pages are handed out again, so that a training step after the first allocates nothing.
 struct arena {
