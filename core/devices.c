@@ -247,7 +247,9 @@ static void present(machine *m)
                                         .palette = page->palette,
                                         .number = (uint32_t)m->stats.frames,
                                         .gametic = page->info.gametic};
+    machine_publish(m);
     m->config.present(m->config.user, &frame);
+    machine_skip_time(m);
 }
 
 int64_t devices_ioctl(machine *m, uint32_t request, uint64_t argument)

@@ -180,18 +180,27 @@ static void handle_undefined(machine *m)
 
 // ---- running ----
 
-static void publish(machine *m)
+void machine_publish(machine *m)
 {
+    uint64_t now = host_ns(), elapsed = now - m->counted_ns, idle = m->stats.idle_ns - m->counted_idle_ns;
+    m->stats.emulating_ns += elapsed > idle ? elapsed - idle : 0;
+    m->counted_ns = now;
+    m->counted_idle_ns = m->stats.idle_ns;
     m->stats.memory_mapped = m->memory.mapped;
     pthread_mutex_lock(&m->publish_lock);
     m->published = m->stats;
     pthread_mutex_unlock(&m->publish_lock);
 }
 
+void machine_skip_time(machine *m)
+{
+    m->counted_ns = host_ns();
+}
+
 enum machine_state machine_run(machine *m, uint64_t budget)
 {
     uint64_t end = budget > UINT64_MAX - m->stats.retired ? UINT64_MAX : m->stats.retired + budget;
-    uint64_t start_ns = host_ns(), start_idle = m->stats.idle_ns;
+    machine_skip_time(m);
     while (m->state == MACHINE_RUNNING && m->stats.retired < end) {
         uint64_t left = end - m->stats.retired;
         enum stop_reason reason = interp_run(m, left < SLICE ? left : SLICE);
@@ -212,19 +221,12 @@ enum machine_state machine_run(machine *m, uint64_t budget)
         }
         if (m->state == MACHINE_RUNNING && atomic_load_explicit(&m->signal_pending, memory_order_relaxed))
             linux_deliver_signals(m);
-        if (reason == STOP_BUDGET) {
-            uint64_t now = host_ns(), idle = m->stats.idle_ns - start_idle;
-            m->stats.emulating_ns += now - start_ns > idle ? now - start_ns - idle : 0;
-            start_ns = now;
-            start_idle = m->stats.idle_ns;
-            publish(m);
-        }
+        if (reason == STOP_BUDGET)
+            machine_publish(m);
         if (atomic_exchange_explicit(&m->stop_requested, false, memory_order_acquire))
             break;
     }
-    uint64_t elapsed = host_ns() - start_ns, idle = m->stats.idle_ns - start_idle;
-    m->stats.emulating_ns += elapsed > idle ? elapsed - idle : 0;
-    publish(m);
+    machine_publish(m);
     return m->state;
 }
 

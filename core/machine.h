@@ -28,12 +28,17 @@ struct machine {
     struct machine_stats stats; // the emulation thread's own
     struct machine_stats published; // what other threads read, under publish_lock
     pthread_mutex_t publish_lock;
+    uint64_t counted_ns, counted_idle_ns; // host time and idle up to which emulating_ns counts
 };
 
 // Ends the guest: state and status are set, and machine_run returns.
 void machine_exit(machine *m, int status);
 // Ends the guest by a signal, with the report that m->cpu and address give.
 void machine_kill(machine *m, int signal, uint64_t address, const char *what);
+// Brings emulating_ns up to now and lets other threads see the counters.
+void machine_publish(machine *m);
+// Leaves the time since machine_publish out of emulating_ns: a callback's, which is not the guest's.
+void machine_skip_time(machine *m);
 // A formatted line to config.log.
 void machine_log(machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
