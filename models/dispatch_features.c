@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "../core/isa/isa.h"
-#include "words.h"
 
 enum {
     CELL_LSB = 10, // bits 9..0 never decide: checked below
@@ -225,8 +224,9 @@ static bool report_chosen(const struct search *s)
     return exact;
 }
 
-int dispatch_generate(void)
+int dispatch_generate(const struct tool_options *options)
 {
+    (void)options;
     isa_init();
     struct search s = {.kernels = calloc(256, sizeof *s.kernels)};
     bool memory = s.kernels != NULL, exact = false;

@@ -125,7 +125,10 @@ struct shared {
     enum words_method method;
     atomic_uint next_top_byte;
     atomic_bool interrupted;
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; // of census and progress
+    struct progress progress;
+    bool reports;
+    uint64_t done;
 };
 
 // Words whose bits 20..0 lie within mask; each stands for all words that agree with it there.
@@ -161,6 +164,11 @@ static void *count_some(void *argument)
         for (uint32_t b = top * BUCKETS_IN_TOP_BYTE; b < (top + 1) * BUCKETS_IN_TOP_BYTE; b++)
             count_bucket(&own, b,
                          s->method == WORDS_EVERY ? ~(~0u << LOW_BITS) : words_relevant_bits(b) | features);
+        pthread_mutex_lock(&s->lock);
+        s->done += 1u << 24;
+        if (s->reports)
+            progress_update(&s->progress, s->done, NULL);
+        pthread_mutex_unlock(&s->lock);
     }
     pthread_mutex_lock(&s->lock);
     struct word_census *all = s->census;
@@ -180,7 +188,7 @@ static double seconds_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-bool words_count(struct word_census *census, enum words_method method, unsigned threads,
+bool words_count(struct word_census *census, enum words_method method, unsigned threads, FILE *report,
                  struct nn_error *error)
 {
     enum { MOST_THREADS = 64 };
@@ -190,7 +198,10 @@ bool words_count(struct word_census *census, enum words_method method, unsigned 
     if (!census->count)
         return nn_fail(error, "no memory to count the instruction words");
     isa_init();
-    struct shared shared = {.census = census, .method = method, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct shared shared = {
+        .census = census, .method = method, .lock = PTHREAD_MUTEX_INITIALIZER, .reports = report != NULL};
+    if (report)
+        progress_begin(&shared.progress, report, "decoding", "words", 1ull << 32, 0);
     pthread_t thread[MOST_THREADS];
     unsigned started = 0;
     while (started + 1 < threads && started < MOST_THREADS &&
@@ -199,6 +210,8 @@ bool words_count(struct word_census *census, enum words_method method, unsigned 
     count_some(&shared);
     while (started > 0)
         pthread_join(thread[--started], NULL);
+    if (report)
+        progress_end(&shared.progress);
     census->seconds = seconds_now() - start;
     if (atomic_load(&shared.interrupted)) {
         words_free(census);

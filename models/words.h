@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "../core/nn/dispatch.h"
 #include "../core/nn/tensor.h"
@@ -27,9 +28,9 @@ enum words_method {
     WORDS_REPRESENTED,
 };
 
-// Counts all words on up to `threads` threads. False with *error if there is no memory for it, or if the
-// user interrupted.
-bool words_count(struct word_census *census, enum words_method method, unsigned threads,
+// Counts all words on up to `threads` threads. Progress goes to report (NULL: nowhere). False with *error if
+// there is no memory for it, or if the user interrupted.
+bool words_count(struct word_census *census, enum words_method method, unsigned threads, FILE *report,
                  struct nn_error *error);
 void words_free(struct word_census *census);
 

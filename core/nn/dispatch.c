@@ -64,35 +64,49 @@ struct logits {
     float value[8]; // of which DISPATCH_KERNELS are used
 } __attribute__((aligned(16)));
 
+// Written out for the accumulators to stay in registers.
 static inline void evaluate(const struct dispatch_net *net, uint32_t vector, struct logits *logits)
 {
-    enum { PARTS1 = DISPATCH_HIDDEN1 / 4, PARTS2 = DISPATCH_HIDDEN2 / 4 };
     const f4 *top = (const f4 *)net->by_top_byte[vector >> DISPATCH_FEATURES];
     const f4 *low = (const f4 *)net->by_features[0][vector & 63];
     const f4 *high = (const f4 *)net->by_features[1][vector >> 6 & 63];
-    f4 second[PARTS2];
-    for (unsigned o = 0; o < PARTS2; o++)
-        second[o] = ((const f4 *)net->bias2)[o];
-    for (unsigned part = 0; part < PARTS1; part++) {
+    const f4 *bias2 = (const f4 *)net->bias2, *bias3 = (const f4 *)net->bias3;
+    const f4 *row = (const f4 *)net->weight2;
+    f4 a0 = bias2[0], a1 = bias2[1], a2 = bias2[2], a3 = bias2[3];
+    for (unsigned part = 0; part < DISPATCH_HIDDEN1 / 4; part++) {
         f4 first = relu(top[part] + low[part] + high[part]);
-        for (unsigned i = 0; i < 4; i++) {
-            const f4 *row = (const f4 *)net->weight2[part * 4 + i];
-            for (unsigned o = 0; o < PARTS2; o++)
-                second[o] += first[i] * row[o];
-        }
+#define ADD_INPUT(i)                                                                                         \
+    a0 += first[i] * row[4 * i];                                                                             \
+    a1 += first[i] * row[4 * i + 1];                                                                         \
+    a2 += first[i] * row[4 * i + 2];                                                                         \
+    a3 += first[i] * row[4 * i + 3];
+        ADD_INPUT(0)
+        ADD_INPUT(1)
+        ADD_INPUT(2)
+        ADD_INPUT(3)
+#undef ADD_INPUT
+        row += DISPATCH_HIDDEN2;
     }
-    f4 third[2] = {((const f4 *)net->bias3)[0], ((const f4 *)net->bias3)[1]};
-    for (unsigned part = 0; part < PARTS2; part++) {
-        f4 active = relu(second[part]);
-        for (unsigned i = 0; i < 4; i++) {
-            const f4 *row = (const f4 *)net->weight3[part * 4 + i];
-            third[0] += active[i] * row[0];
-            third[1] += active[i] * row[1];
-        }
+    row = (const f4 *)net->weight3;
+    f4 second[4] = {relu(a0), relu(a1), relu(a2), relu(a3)};
+    f4 b0 = bias3[0], b1 = bias3[1];
+    for (unsigned part = 0; part < DISPATCH_HIDDEN2 / 4; part++) {
+        f4 active = second[part];
+#define ADD_INPUT(i)                                                                                         \
+    b0 += active[i] * row[2 * i];                                                                            \
+    b1 += active[i] * row[2 * i + 1];
+        ADD_INPUT(0)
+        ADD_INPUT(1)
+        ADD_INPUT(2)
+        ADD_INPUT(3)
+#undef ADD_INPUT
+        row += 8;
     }
-    ((f4 *)logits->value)[0] = third[0];
-    ((f4 *)logits->value)[1] = third[1];
+    ((f4 *)logits->value)[0] = b0;
+    ((f4 *)logits->value)[1] = b1;
 }
+
+_Static_assert(DISPATCH_HIDDEN2 == 16 && DISPATCH_KERNELS <= 8, "four and two accumulators");
 
 void dispatch_logits(const struct dispatch_net *net, uint32_t vector, float logits[DISPATCH_KERNELS])
 {
@@ -101,16 +115,17 @@ void dispatch_logits(const struct dispatch_net *net, uint32_t vector, float logi
     memcpy(logits, all.value, DISPATCH_KERNELS * sizeof logits[0]);
 }
 
-// The greatest output; the lowest index among equals.
+// The greatest output; the lowest index among equals. Without branches: which one wins is not predictable.
 static inline uint8_t winner(const float *logits)
 {
-    uint8_t best = 0;
+    unsigned best = 0;
     float most = logits[0];
-    for (uint8_t k = 1; k < DISPATCH_KERNELS; k++) {
-        best = logits[k] > most ? k : best;
-        most = logits[k] > most ? logits[k] : most;
+    for (unsigned k = 1; k < DISPATCH_KERNELS; k++) {
+        unsigned greater = -(unsigned)(logits[k] > most);
+        best = (best & ~greater) | (k & greater);
+        most = most > logits[k] ? most : logits[k];
     }
-    return best;
+    return (uint8_t)best;
 }
 
 void dispatch_predict(const struct dispatch_net *net, const uint32_t *words, size_t count, uint8_t *kernels)
