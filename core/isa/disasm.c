@@ -6,6 +6,8 @@
 //   {Td} {Zn} {Em}                       a SIMD operand by size and q: the letters are in simd_operands
 //   {Rn}                                 a general register, X or W by size
 //   {In}                                 a list of val + 1 vector registers
+//   {T4} {E4}                            a list of 1 to 4 vector registers from d, as {Td} or as {Ed}
+//   {w4} {l4}                            what a post-indexed access to so many of them, or of their lanes, adds
 //   {d} {n} {m} {a}                      a slot as a decimal number
 // or a letter alone:
 //   {i} imm in hex   {o} imm, signed decimal   {v} val   {t} the target of a direct branch
@@ -100,6 +102,32 @@ static void add_list(struct text *t, uint8_t first, uint32_t last)
         add(t, "{v%u.16b%sv%u.16b}", first, last == 1 ? ", " : "-", (first + last) & 31);
 }
 
+// The registers of a structure load or store; lane: only element val of each.
+static void add_structures(struct text *t, const op *o, unsigned count, bool lane)
+{
+    static const char *const arrangements[] = {"8b", "16b", "4h", "8h", "2s", "4s", "1d", "2d"};
+    char element[2] = {"bhsd"[o->size], '\0'};
+    const char *suffix = lane ? element : arrangements[o->size * 2 + o->q];
+    add(t, "{v%u.%s", o->d, suffix);
+    if (count > 2 && o->d + count <= 32)
+        add(t, "-v%u.%s", o->d + count - 1, suffix);
+    else
+        for (unsigned r = 1; r < count; r++)
+            add(t, ", v%u.%s", (o->d + r) % 32, suffix);
+    if (lane)
+        add(t, "}[%" PRIu32 "]", o->val);
+    else
+        add(t, "}");
+}
+
+static void add_post_index(struct text *t, const op *o, unsigned bytes)
+{
+    if (o->m == REG_ZERO)
+        add(t, "#%u", bytes);
+    else
+        add(t, "x%u", o->m);
+}
+
 // VFPExpandImm, of either format.
 static double fp_immediate(uint32_t imm8)
 {
@@ -137,6 +165,14 @@ static void add_operand(struct text *t, const char *name, size_t length, uint32_
                                              "hi", "ls", "ge", "lt", "gt", "le", "al", "nv"};
     static const char *const shifts[] = {"lsl", "lsr", "asr", "ror"};
     static const char *const extensions[] = {"uxtb", "uxth", "uxtw", "uxtx", "sxtb", "sxth", "sxtw", "sxtx"};
+    if (length == 2 && name[1] >= '1' && name[1] <= '4') {
+        unsigned count = (unsigned)(name[1] - '0');
+        if (name[0] == 'w' || name[0] == 'l')
+            add_post_index(t, o, count << (name[0] == 'l' ? o->size : 3 + o->q));
+        else
+            add_structures(t, o, count, name[0] == 'E');
+        return;
+    }
     if (length == 2) {
         uint8_t index = slot_of(o, name[1]);
         if (name[0] == 'X' || name[0] == 'W')
