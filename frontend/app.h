@@ -43,8 +43,8 @@ struct app {
     bool quitting; // the guest has been asked to
     uint64_t quit_deadline; // SDL_GetTicks64
     bool dirty; // something to be drawn has changed
+    uint32_t wake_event; // tells the main loop that there is something new
     atomic_bool wake_queued;
-    uint32_t wake_event;
 
     // A page in place of the game, or NULL.
     const char *page_title, *page_choices;

@@ -48,7 +48,11 @@ static bool no_iwad(struct failure *failure)
     wad_folders(&folders);
     char *list = text_copy("");
     for (size_t i = 0; i < folders.count; i++) {
-        char *longer = text_format("%s\n    %s", list, folders.items[i]);
+        bool here = strcmp(folders.items[i], ".") == 0;
+        char *folder = here ? path_absolute(".") : NULL;
+        char *longer = text_format("%s\n    %s%s", list, folder ? folder : folders.items[i],
+                                   here ? " (the current folder)" : "");
+        free(folder);
         free(list);
         list = longer;
     }

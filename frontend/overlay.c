@@ -167,7 +167,6 @@ static void draw_graph(struct overlay *o, struct pen *pen, int width)
     }
     int bottom = pen->y + height;
     canvas_box(c, pen->x, bottom, width, 1, INK_LABEL);
-    dashed(c, pen->x, bottom - (int)(TIC_MS * height / range), width, INK_LABEL);
     SDL_FPoint points[OVERLAY_GRAPH_FRAMES];
     for (unsigned i = 0; i < count; i++) {
         double ms = frames[i].frame_ms < range ? frames[i].frame_ms : range;
@@ -184,6 +183,7 @@ static void draw_graph(struct overlay *o, struct pen *pen, int width)
     if (count > 1) {
         canvas_lines(c, points, (int)count, INK_ON);
     }
+    dashed(c, pen->x, bottom - (int)(TIC_MS * height / range), width, INK_LABEL);
     pen->y = bottom + canvas_line_height(c) / 4;
     char text[80];
     snprintf(text, sizeof text, "0-%.0f ms  -- 28.6  p50 %5.1f  p99 %5.1f", range, o->figures.p50,
