@@ -29,4 +29,11 @@ bool model_save(const char *base, const struct params *p, const struct model_inf
 bool model_load(const char *base, struct params *p, const char *architecture, struct cJSON **json,
                 struct nn_error *error);
 
+// A JSON object in a file, read (NULL: *error; the caller's, cJSON_Delete) and written whole or not at all.
+struct cJSON *json_read(const char *path, struct nn_error *error);
+bool json_write(const char *path, const struct cJSON *json, struct nn_error *error);
+
+// Whether the file mapped in n (path names it in messages) has the SHA-256 that json tells.
+bool npy_check_hash(const struct npy *n, const char *path, const struct cJSON *json, struct nn_error *error);
+
 #endif

@@ -55,7 +55,7 @@ bool optimizer_step(struct optimizer *o, struct params *p, const struct kernels 
 float cosine_rate(float rate, float floor, uint64_t warmup, uint64_t total, uint64_t step)
 {
     if (step < warmup)
-        return rate * (float)step / (float)warmup;
+        return rate * (float)(step + 1) / (float)warmup;
     if (step >= total)
         return floor;
     double along = (double)(step - warmup) / (double)(total - warmup);

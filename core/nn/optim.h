@@ -24,7 +24,7 @@ void optimizer_destroy(struct optimizer *o);
 // False, with nothing changed, if the norm of the gradient is not finite.
 bool optimizer_step(struct optimizer *o, struct params *p, const struct kernels *k, float rate);
 
-// Linear from 0 to rate over the first warmup steps, then half a cosine down to floor at step total; floor
+// Linear up to rate over the first warmup steps, then half a cosine down to floor at step total; floor
 // from there on.
 float cosine_rate(float rate, float floor, uint64_t warmup, uint64_t total, uint64_t step);
 

@@ -12,7 +12,7 @@ struct training {
     float rate, floor; // cosine from rate to floor over all steps
     uint64_t warmup; // steps
     const char *checkpoint; // base path of the checkpoint files, or NULL: none are written or read
-    uint64_t checkpoint_epochs; // epochs from one to the next
+    uint64_t checkpoint_epochs; // from one to the next; 0: only after Ctrl-C
     FILE *report; // progress goes here; NULL: silent
 
     // The loss of step `step` (counted over all epochs) of epoch `epoch`. Has to follow from these two, the
@@ -37,9 +37,9 @@ struct training_result {
     double seconds; // of this run
 };
 
-// Trains p with o and leaves the best parameters in p. Resumes from the checkpoint if there is one of the
-// same training (parameter count, epochs, steps, rates, seed); refuses one of another. A finished training
-// leaves no checkpoint.
+// Trains p with o, on g (which was created for training; its seed is that of the checkpoint), and leaves the
+// best parameters in p. Resumes from the checkpoint if there is one of the same training (parameter count,
+// epochs, steps, rates, decay, clip, seed); refuses one of another. A finished training leaves no checkpoint.
 enum training_end train(const struct training *t, struct params *p, struct optimizer *o, struct graph *g,
                         struct training_result *result, struct nn_error *error);
 

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include "npy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sha256.h"
+
+enum { HEADER = 128 }; // what npy_write puts in front of the data
+
+static const char MAGIC[6] = "\x93NUMPY";
+
+// The text behind 'key': in the header, or NULL.
+static const char *value_of(const char *header, const char *key)
+{
+    char quoted[32];
+    snprintf(quoted, sizeof quoted, "'%s':", key);
+    const char *at = strstr(header, quoted);
+    if (!at)
+        return NULL;
+    at += strlen(quoted);
+    return at + strspn(at, " ");
+}
+
+// Reads "(2, 3)" or "(6,)".
+static bool parse_shape(struct npy *n, const char *text)
+{
+    if (*text++ != '(')
+        return false;
+    n->count = 1;
+    while (*text != ')') {
+        char *end;
+        if (n->rank == NN_RANK || *text < '1' || *text > '9')
+            return false;
+        unsigned long size = strtoul(text, &end, 10);
+        if (size > 1 << 30 || n->count > ((size_t)1 << 40) / size)
+            return false;
+        n->shape[n->rank++] = (int)size;
+        n->count *= size;
+        end += *end == ',';
+        text = end + strspn(end, " ");
+    }
+    return n->rank > 0;
+}
+
+static bool parse(struct npy *n, const char *path, struct nn_error *error)
+{
+    const unsigned char *bytes = n->mapping;
+    if (n->mapped < 12 || memcmp(bytes, MAGIC, sizeof MAGIC) != 0)
+        return nn_fail(error, "%s: not a .npy file", path);
+    size_t start = bytes[6] == 1 ? 10 : 12, size = bytes[8] | (size_t)bytes[9] << 8;
+    if (start == 12)
+        size |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+    if (bytes[6] < 1 || bytes[6] > 3)
+        return nn_fail(error, "%s: .npy version %d is unknown (1 to 3 are read)", path, bytes[6]);
+    if (size > n->mapped - start)
+        return nn_fail(error, "%s: truncated: it ends inside its header", path);
+    char *header = strndup((const char *)bytes + start, size);
+    if (!header)
+        nn_die("no memory for a header of %zu bytes", size);
+    const char *type = value_of(header, "descr"), *order = value_of(header, "fortran_order");
+    const char *shape = value_of(header, "shape");
+    bool good = true;
+    if (!type || strncmp(type, "'<f4'", 5) != 0)
+        good = nn_fail(error, "%s: its elements are %.8s, not '<f4' (32-bit little-endian floats)", path,
+                       type ? type : "of no known type");
+    else if (!order || strncmp(order, "False", 5) != 0)
+        good = nn_fail(error, "%s: not in row-major order", path);
+    else if (!shape || !parse_shape(n, shape))
+        good = nn_fail(error, "%s: not an array of 1 to %d dimensions, none empty", path, NN_RANK);
+    free(header);
+    if (!good)
+        return false;
+    size_t expected = start + size + n->count * sizeof(float);
+    if (n->mapped < expected)
+        return nn_fail(error, "%s: truncated: %zu bytes, but its header announces %zu", path, n->mapped,
+                       expected);
+    if (n->mapped > expected)
+        return nn_fail(error, "%s: %zu bytes too long for the shape in its header", path,
+                       n->mapped - expected);
+    if ((start + size) % sizeof(float) != 0)
+        return nn_fail(error, "%s: its data are not aligned to 4 bytes", path);
+    n->data = (const float *)(bytes + start + size);
+    size_t bad = nn_first_not_finite(n->data, n->count);
+    if (bad < n->count)
+        return nn_fail(error, "%s: element %zu is %f", path, bad, (double)n->data[bad]);
+    return true;
+}
+
+bool npy_open(struct npy *n, const char *path, struct nn_error *error)
+{
+    *n = (struct npy){0};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (file < 0)
+        return nn_fail(error, "%s: cannot be opened: %s", path, strerror(errno));
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+        close(file);
+        return nn_fail(error, "%s: empty, or not a regular file", path);
+    }
+    n->mapped = (size_t)status.st_size;
+    n->mapping = mmap(NULL, n->mapped, PROT_READ, MAP_PRIVATE, file, 0);
+    int why = errno;
+    close(file);
+    if (n->mapping == MAP_FAILED) {
+        *n = (struct npy){0};
+        return nn_fail(error, "%s: cannot be mapped: %s", path, strerror(why));
+    }
+    if (parse(n, path, error))
+        return true;
+    npy_close(n);
+    return false;
+}
+
+void npy_close(struct npy *n)
+{
+    if (n->mapping)
+        munmap(n->mapping, n->mapped);
+    *n = (struct npy){0};
+}
+
+static void print_shape(char *text, size_t size, int rank, const int *shape)
+{
+    size_t at = 0;
+    for (int i = 0; i < rank && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, i ? ", %d" : "%d", shape[i]);
+    if (rank == 1 && at < size)
+        snprintf(text + at, size - at, ",");
+}
+
+bool npy_open_shape(struct npy *n, const char *path, int rank, const int *shape, struct nn_error *error)
+{
+    if (!npy_open(n, path, error))
+        return false;
+    if (n->rank == rank && memcmp(n->shape, shape, rank * sizeof *shape) == 0)
+        return true;
+    char has[64], wanted[64];
+    print_shape(has, sizeof has, n->rank, n->shape);
+    print_shape(wanted, sizeof wanted, rank, shape);
+    npy_close(n);
+    return nn_fail(error, "%s: its shape is (%s), not (%s)", path, has, wanted);
+}
+
+static bool write_all(int file, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(file, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+bool nn_write_file(const char *path, const void *bytes, size_t size, struct nn_error *error)
+{
+    char *beside;
+    if (asprintf(&beside, "%s.XXXXXX", path) < 0)
+        nn_die("no memory for a path");
+    int file = mkostemp(beside, O_CLOEXEC);
+    bool made = file >= 0;
+    // The name may only come to stand for data that are on the disk.
+    bool good = made && write_all(file, bytes, size) && fchmod(file, 0644) == 0 && fsync(file) == 0;
+    int why = errno;
+    if (made && close(file) != 0 && good) {
+        good = false;
+        why = errno;
+    }
+    if (good && rename(beside, path) != 0) {
+        good = false;
+        why = errno;
+    }
+    if (!good && made)
+        unlink(beside);
+    free(beside);
+    return good || nn_fail(error, "%s: cannot be written: %s", path, strerror(why));
+}
+
+bool npy_write(const char *path, const float *data, int rank, const int *shape, char sha256[65],
+               struct nn_error *error)
+{
+    size_t count = 1;
+    for (int i = 0; i < rank; i++)
+        count *= (size_t)shape[i];
+    size_t bad = nn_first_not_finite(data, count), size = HEADER + count * sizeof(float);
+    if (bad < count)
+        return nn_fail(error, "%s: not written: element %zu is %f", path, bad, (double)data[bad]);
+    char *bytes = malloc(size), text[64];
+    if (!bytes)
+        nn_die("no memory for %zu bytes", size);
+    print_shape(text, sizeof text, rank, shape);
+    memset(bytes, ' ', HEADER);
+    memcpy(bytes, MAGIC, sizeof MAGIC);
+    bytes[6] = 1;
+    bytes[7] = 0;
+    bytes[8] = HEADER - 10;
+    bytes[9] = 0;
+    int length =
+        snprintf(bytes + 10, HEADER - 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }", text);
+    bytes[10 + length] = ' ';
+    bytes[HEADER - 1] = '\n';
+    memcpy(bytes + HEADER, data, count * sizeof(float));
+    if (sha256)
+        nn_sha256(bytes, size, sha256);
+    bool good = nn_write_file(path, bytes, size, error);
+    free(bytes);
+    return good;
+}
