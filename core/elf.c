@@ -190,6 +190,8 @@ int elf_map(struct memory *memory, int fd, const struct elf_image *image)
 
 #define SYMBOL_BYTES_MAX (64u << 20) // of a symbol or string table: larger ones are not worth the memory
 
+#define UNSIZED_MAX 4096u // a function of assembly code that does not tell its size is taken to be no longer
+
 struct symbol {
     uint64_t start, size;
     uint32_t name;
@@ -304,7 +306,7 @@ const char *elf_symbols_find(struct elf_symbols *s, uint64_t pc, uint64_t *offse
     if (!low)
         return NULL;
     const struct symbol *found = &s->symbols[low - 1];
-    if (found->size && address - found->start >= found->size)
+    if (address - found->start >= (found->size ? found->size : UNSIZED_MAX))
         return NULL;
     *offset = address - found->start;
     return s->names + found->name;

@@ -46,6 +46,16 @@ static struct grant *find_grant(const struct files *f, const char *canonical)
     return best;
 }
 
+// Whether a grant lies below the path, which then is a folder even if nothing else says so.
+bool files_leads_to_grant(const struct files *f, const char *canonical)
+{
+    size_t length = strlen(canonical);
+    for (size_t i = 0; i < f->grant_count; i++)
+        if (f->grants[i].length > length && has_prefix(f->grants[i].path, canonical, length))
+            return true;
+    return false;
+}
+
 // Whether another grant or a special file may lie below the grant, so that its host folder does not tell
 // everything about what the guest sees there.
 static bool is_plain(const struct files *f, const struct grant *g)
@@ -223,7 +233,7 @@ static int look(struct files *f, const char *canonical, char target[PATH_MAX])
         return FOLDER;
     int fd = open_in_grant(g, canonical, O_PATH | O_NOFOLLOW, 0, RESOLVE_NO_SYMLINKS);
     if (fd < 0)
-        return fd == -ENOENT ? MISSING : fd;
+        return fd != -ENOENT ? fd : files_leads_to_grant(f, canonical) ? FOLDER : MISSING;
     struct stat s;
     int result = fstat(fd, &s) ? -errno : S_ISDIR(s.st_mode) ? FOLDER : S_ISLNK(s.st_mode) ? LINK : OTHER;
     if (result == LINK) {
@@ -308,8 +318,10 @@ static int open_path(struct files *f, int at, const char *path, int flags, mode_
         if (ends_with_slash(path) && strlen(canonical) + 2 <= PATH_MAX)
             strcat(canonical, "/"); // the kernel then asks for a folder
         int fd = open_in_grant(g, canonical, flags, mode, 0);
-        if (fd != -EXDEV)
-            return fd < 0 ? fd : accept_host(f, fd, g, out);
+        if (fd >= 0)
+            return accept_host(f, fd, g, out);
+        if (fd != -EXDEV && (fd != -ENOENT || is_plain(f, g)))
+            return fd;
         canonical[used] = 0;
     }
     bool linked, follow = !(flags & O_NOFOLLOW) && !(flags & O_CREAT && flags & O_EXCL);
@@ -322,6 +334,8 @@ static int open_path(struct files *f, int at, const char *path, int flags, mode_
     if (ends_with_slash(path))
         flags |= O_DIRECTORY;
     int fd = open_in_grant(g, canonical, flags, mode, RESOLVE_NO_SYMLINKS);
+    if (fd == -ENOENT && files_leads_to_grant(f, canonical))
+        return NOT_IN_GRANT;
     return fd == -EXDEV ? -EACCES : fd < 0 ? fd : accept_host(f, fd, g, out);
 }
 

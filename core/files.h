@@ -77,6 +77,8 @@ struct files_object {
 // follow: whether a symbolic link at the end is followed.
 int files_lookup(struct files *f, int at, const char *path, bool follow, struct files_object *object);
 
+// Whether a grant lies below the canonical path ("" for "/").
+bool files_leads_to_grant(const struct files *f, const char *canonical);
 // The inode number that a virtual folder shows.
 uint64_t files_virtual_inode(const char *path);
 

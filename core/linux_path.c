@@ -17,6 +17,7 @@
 #define SAME_FLAGS                                                                                           \
     (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | O_DSYNC |          \
      O_NOATIME | O_CLOEXEC | O_PATH)
+#define HOST_O_LARGEFILE 0100000 // as the x86-64 kernel has it; 0 in its libc
 #define TMPFILE_BIT (O_TMPFILE & ~O_DIRECTORY)
 
 int host_open_flags(uint64_t flags)
@@ -27,7 +28,8 @@ int host_open_flags(uint64_t flags)
 
 uint64_t guest_open_flags(int flags)
 {
-    return ((uint64_t)flags & (SAME_FLAGS | TMPFILE_BIT) & ~(uint64_t)O_CLOEXEC) | GUEST_O_LARGEFILE |
+    return ((uint64_t)flags & (SAME_FLAGS | TMPFILE_BIT) & ~(uint64_t)O_CLOEXEC) |
+           (flags & HOST_O_LARGEFILE ? GUEST_O_LARGEFILE : 0) |
            (flags & O_DIRECTORY ? GUEST_O_DIRECTORY : 0) | (flags & O_NOFOLLOW ? GUEST_O_NOFOLLOW : 0) |
            (flags & O_DIRECT ? GUEST_O_DIRECT : 0);
 }
@@ -125,12 +127,13 @@ static int find_object(struct linux_process *p, uint64_t at, uint64_t address, u
 }
 
 // What a folder shows that exists only for the guest.
-static void virtual_mode(const struct files_object *object, mode_t *mode, uint64_t *inode)
+static void show_virtual(const struct files_object *object, struct stat *s)
 {
     if (!object->is_virtual)
         return;
-    *mode = S_IFDIR | 0555;
-    *inode = object->virtual_inode;
+    s->st_mode = S_IFDIR | 0555;
+    s->st_ino = object->virtual_inode;
+    s->st_nlink = 1; // "unknown": programs that search trees do not count on it then
 }
 
 int64_t sys_newfstatat(struct linux_process *p, const uint64_t *a)
@@ -142,9 +145,7 @@ int64_t sys_newfstatat(struct linux_process *p, const uint64_t *a)
         return result;
     result = fstat(object.host, &s) ? -errno : 0;
     close(object.host);
-    uint64_t inode = s.st_ino;
-    virtual_mode(&object, &s.st_mode, &inode);
-    s.st_ino = inode;
+    show_virtual(&object, &s);
     return result ? result : write_stat(p, a[2], &s);
 }
 
@@ -166,11 +167,13 @@ int64_t sys_statx(struct linux_process *p, const uint64_t *a)
                  ? -errno
                  : 0;
     close(object.host);
-    mode_t mode = s.stx_mode;
-    uint64_t inode = s.stx_ino;
-    virtual_mode(&object, &mode, &inode);
-    s.stx_mode = (uint16_t)mode;
-    s.stx_ino = inode;
+    if (object.is_virtual) {
+        struct stat shown;
+        show_virtual(&object, &shown);
+        s.stx_mode = (uint16_t)shown.st_mode;
+        s.stx_ino = shown.st_ino;
+        s.stx_nlink = (uint32_t)shown.st_nlink;
+    }
     return result ? result : guest_write(p, a[4], &s, sizeof s) ? 0 : -EFAULT;
 }
 

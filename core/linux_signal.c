@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "linux.h"
@@ -143,6 +144,11 @@ void signals_destroy(struct linux_process *p)
 {
     if (host.owner != p)
         return;
+    // The guest's timers end with it: they would hit the host program, which then has no handler for them.
+    const struct itimerval off = {{0, 0}, {0, 0}};
+    for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++)
+        setitimer((__itimer_which_t)which, &off, NULL);
+    timers_delete_all(p);
     for (int n = 1; n <= SIGNAL_MAX; n++)
         if (host.installed[n])
             sigaction(n, &host.previous[n], NULL);

@@ -120,10 +120,7 @@ static bool is_folder(struct files *f, const char *path)
     if (!*path || !strcmp(path, "/dev") || !strcmp(path, "/proc") || !strcmp(path, "/proc/self") ||
         !strcmp(path, "/proc/self/fd"))
         return true;
-    for (size_t i = 0; i < f->grant_count; i++)
-        if (is_below(f->grants[i].path, path))
-            return true;
-    return false;
+    return files_leads_to_grant(f, path);
 }
 
 bool special_exists(struct files *f, const char *path)
@@ -273,7 +270,7 @@ static int open_made(struct files *f, const char *folder, const struct text_file
         text->write(f->machine, out);
     else
         write_folder(f, folder, out);
-    if (!fflush(out)) {
+    if (!fflush(out) && !fchmod(writer, 0444)) {
         files_host_path(writer, path);
         result = open(path, O_RDONLY | O_CLOEXEC);
         result = result < 0 ? -errno : result;

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+// Files and folders: what a program does with them, and the errors that it gets.
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/uio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "report.h"
+
+#define LARGEFILE 0400000 // aarch64 Linux shows it for opened files, qemu 7.2 does not
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void list(const char *path)
+{
+    char *names[100];
+    int count = 0;
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char text[NAME_MAX + 8];
+        snprintf(text, sizeof text, "%s/%d", e->d_name, e->d_type);
+        names[count++] = strdup(text);
+    }
+    if (d)
+        closedir(d);
+    qsort(names, count, sizeof *names, compare);
+    printf("list %s:", path);
+    for (int i = 0; i < count; i++)
+        printf(" %s", names[i]);
+    printf("\n");
+}
+
+static void status(const char *path)
+{
+    struct stat s;
+    if (lstat(path, &s))
+        printf("status %s: %s\n", path, strerrorname_np(errno));
+    else
+        printf("status %s: mode %o links %d size %ld blksize %ld mtime %ld.%09ld\n", path, s.st_mode,
+               (int)s.st_nlink, S_ISDIR(s.st_mode) ? 0 : (long)s.st_size, (long)s.st_blksize,
+               s.st_mtime > 1600000000 ? 0 : (long)s.st_mtime,
+               s.st_mtime > 1600000000 ? 0 : s.st_mtim.tv_nsec);
+}
+
+static void reading_and_writing(void)
+{
+    char text[100] = "";
+    int fd = open("file", O_RDWR | O_CREAT | O_EXCL, 0644);
+    SHOW(fd);
+    SHOW(open("file", O_RDWR | O_CREAT | O_EXCL, 0644));
+    SHOW(write(fd, "hello, world\n", 13));
+    SHOW(lseek(fd, 7, SEEK_SET));
+    SHOW(read(fd, text, 5));
+    printf("%s\n", text);
+    SHOW(pread(fd, text, 5, 0));
+    printf("%s\n", text);
+    SHOW(pwrite(fd, "J", 1, 0));
+    SHOW(lseek(fd, 0, SEEK_CUR));
+    SHOW(lseek(fd, -100, SEEK_CUR));
+    struct iovec v[3] = {{"ab", 2}, {"", 0}, {"cdef", 4}};
+    SHOW(writev(fd, v, 3));
+    SHOW(writev(fd, v, -1));
+    SHOW(pwritev(fd, v, 3, 20));
+    memset(text, 0, sizeof text);
+    struct iovec r[2] = {{text, 3}, {text + 50, 10}};
+    SHOW(preadv(fd, r, 2, 0));
+    printf("%s %s\n", text, text + 50);
+    SHOW(read(fd, (void *)1, 5));
+    SHOW(write(fd, (void *)0x7000000000, 5));
+    SHOW(write(fd, NULL, 0));
+    SHOW(ftruncate(fd, 5));
+    SHOW(lseek(fd, 0, SEEK_END));
+    SHOW(fallocate(fd, 0, 0, 9000));
+    SHOW(lseek(fd, 0, SEEK_END));
+    SHOW(lseek(fd, 0, SEEK_HOLE) >= 0);
+    SHOW(fsync(fd));
+    SHOW(fdatasync(fd));
+    SHOW(posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL));
+    SHOW(flock(fd, LOCK_EX));
+    SHOW(lockf(fd, F_TLOCK, 10));
+    SHOW(close(fd));
+    SHOW(close(fd));
+    SHOW(read(fd, text, 1));
+    SHOW(truncate("file", 3));
+    SHOW(truncate("none", 3));
+    SHOW(truncate("file", -3));
+    status("file");
+}
+
+static void descriptors(void)
+{
+    char text[10] = "";
+    int fd = open("file", O_WRONLY | O_APPEND | O_CLOEXEC);
+    SHOW(read(fd, text, 1));
+    printf("flags %o\n", fcntl(fd, F_GETFL) & ~LARGEFILE);
+    SHOW(fcntl(fd, F_GETFD));
+    SHOW(fcntl(fd, F_SETFD, 0));
+    SHOW(fcntl(fd, F_GETFD));
+    SHOW(fcntl(fd, F_SETFL, O_NONBLOCK));
+    printf("flags %o\n", fcntl(fd, F_GETFL) & ~LARGEFILE);
+    SHOW(dup(fd));
+    SHOW(dup2(fd, 20));
+    SHOW(dup2(20, 20));
+    SHOW(dup3(fd, fd, 0));
+    SHOW(dup2(99, 21));
+    SHOW(fcntl(fd, F_DUPFD, 30));
+    SHOW(fcntl(30, F_GETFD));
+    SHOW(fcntl(fd, F_DUPFD_CLOEXEC, 30));
+    SHOW(fcntl(31, F_GETFD));
+    SHOW(dup2(fd, 100000));
+    SHOW(fcntl(77, F_GETFD));
+    for (int i = fd; i < 40; i++)
+        close(i);
+    printf("flags %o\n", fcntl(open(".", O_RDONLY | O_DIRECTORY), F_GETFL) & ~LARGEFILE);
+    int ends[2], count = 0;
+    SHOW(pipe2(ends, O_NONBLOCK));
+    SHOW(read(ends[0], text, 1));
+    SHOW(write(ends[1], "abc", 3));
+    SHOW(ioctl(ends[0], FIONREAD, &count));
+    printf("%d bytes wait\n", count);
+    SHOW(read(ends[0], text, 10));
+    SHOW(lseek(ends[0], 0, SEEK_CUR));
+    SHOW(close(ends[1]));
+    SHOW(read(ends[0], text, 10));
+    SHOW(isatty(ends[0]));
+    SHOW(ftruncate(ends[0], 0));
+    close(ends[0]);
+}
+
+static void folders(void)
+{
+    char path[PATH_MAX];
+    SHOW(mkdir("folder", 0755));
+    SHOW(mkdir("folder", 0755));
+    SHOW(mkdir("folder/inner/", 0700));
+    SHOW(mkdir("none/inner", 0700));
+    SHOW(open("folder", O_WRONLY));
+    SHOW(open("file", O_DIRECTORY));
+    SHOW(open("file/x", O_RDONLY));
+    SHOW(open("none", O_RDONLY));
+    SHOW(open("", O_RDONLY));
+    int fd = open("folder", O_RDONLY | O_DIRECTORY);
+    SHOW(read(fd, path, 1));
+    int inner = openat(fd, "inner/../inner/f", O_CREAT | O_WRONLY, 0600);
+    SHOW(inner >= 0);
+    SHOW(write(inner, "12", 2));
+    SHOW(faccessat(fd, "inner/f", R_OK | W_OK, 0));
+    SHOW(faccessat(fd, "inner/g", F_OK, 0));
+    SHOW(renameat(fd, "inner/f", fd, "g"));
+    SHOW(renameat(fd, "inner/f", fd, "g"));
+    list("folder");
+    SHOW(chdir("folder/inner"));
+    printf("in %s\n", strrchr(getcwd(path, sizeof path), '/'));
+    SHOW(getcwd(path, 3) != NULL);
+    status("../g");
+    list("..");
+    SHOW(fchdir(fd));
+    printf("in %s\n", strrchr(getcwd(path, sizeof path), '/'));
+    SHOW(rename("inner", "moved"));
+    SHOW(chdir(".."));
+    SHOW(rmdir("folder"));
+    SHOW(rmdir("folder/moved"));
+    SHOW(unlink("folder"));
+    SHOW(rmdir("file"));
+    SHOW(unlinkat(fd, "g", 0));
+    SHOW(rmdir("folder/."));
+    SHOW(unlink("."));
+    SHOW(rmdir("folder"));
+    SHOW(openat(fd, "late", O_CREAT | O_WRONLY, 0600));
+    SHOW(fchdir(inner));
+    SHOW(chdir("file"));
+    SHOW(chdir("none"));
+    close(fd);
+    close(inner);
+    list(".");
+}
+
+static void links(void)
+{
+    char text[100] = "";
+    SHOW(symlink("file", "link"));
+    SHOW(symlink("file", "link"));
+    SHOW(readlink("link", text, sizeof text));
+    SHOW(readlink("link", text, 2));
+    SHOW(readlink("file", text, sizeof text));
+    SHOW(open("link", O_NOFOLLOW));
+    SHOW(link("file", "hard"));
+    SHOW(link("link", "hardlink"));
+    status("file");
+    status("link");
+    status("hardlink");
+    SHOW(linkat(AT_FDCWD, "link", AT_FDCWD, "followed", AT_SYMLINK_FOLLOW));
+    status("followed");
+    SHOW(symlink("loop", "loop"));
+    SHOW(open("loop", O_RDONLY));
+    SHOW(symlink("nothing", "dangling"));
+    SHOW(open("dangling", O_RDONLY));
+    SHOW(open("dangling", O_CREAT | O_EXCL | O_WRONLY, 0600));
+    SHOW(access("nothing", F_OK));
+    int made = open("dangling", O_CREAT | O_WRONLY, 0600);
+    SHOW(made >= 0);
+    close(made);
+    SHOW(access("nothing", F_OK));
+    getcwd(text, sizeof text - 10);
+    strcat(text, "/file");
+    SHOW(symlink(text, "absolute"));
+    SHOW(access("absolute", F_OK));
+    SHOW(mkdir("d", 0700));
+    SHOW(symlink("d", "dlink"));
+    SHOW(symlink("../file", "d/up"));
+    SHOW(access("dlink/up", R_OK));
+    SHOW(access("dlink/../d/up", R_OK));
+    SHOW(mkdir("dlink/sub", 0700));
+    SHOW(rmdir("dlink/sub"));
+    SHOW(rmdir("dlink"));
+    SHOW(unlink("d/up"));
+    SHOW(rename("d", "e"));
+    SHOW(access("dlink", F_OK));
+    SHOW(rmdir("e"));
+    static const char *const all[] = {"link",     "hard",    "hardlink", "followed", "loop",
+                                      "dangling", "nothing", "absolute", "dlink"};
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        SHOW(unlink(all[i]));
+}
+
+static void attributes(void)
+{
+    struct timespec times[2] = {{1000000000, 123456789}, {1100000000, 987654321}};
+    SHOW(chmod("file", 0640));
+    SHOW(utimensat(AT_FDCWD, "file", times, 0));
+    status("file");
+    int fd = open("file", O_RDWR);
+    SHOW(fchmod(fd, 0600));
+    times[1].tv_nsec = UTIME_OMIT;
+    SHOW(futimens(fd, times));
+    times[1].tv_nsec = 5000000000;
+    SHOW(futimens(fd, times));
+    status("file");
+    struct statx x;
+    SHOW(statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &x));
+    printf("statx mode %o size %ld\n", x.stx_mode, (long)x.stx_size);
+    SHOW(statx(AT_FDCWD, "none", 0, STATX_BASIC_STATS, &x));
+    SHOW(chown("file", -1, -1));
+    printf("umask %o\n", umask(027));
+    int made = open("masked", O_CREAT | O_WRONLY, 0666);
+    status("masked");
+    close(made);
+    unlink("masked");
+    printf("umask %o\n", umask(022));
+    struct statfs f;
+    SHOW(statfs(".", &f));
+    SHOW(f.f_bsize > 0 && f.f_namelen > 0);
+    SHOW(fstatfs(fd, &f));
+    SHOW(unlink("file"));
+    SHOW(write(fd, "still here", 10));
+    struct stat s;
+    SHOW(fstat(fd, &s));
+    printf("links %d size %d\n", (int)s.st_nlink, (int)s.st_size);
+    int copy = open("copy", O_CREAT | O_RDWR, 0600);
+    off_t from = 0;
+    SHOW(sendfile(copy, fd, &from, 100));
+    printf("offset %ld\n", (long)from);
+    loff_t a = 0, b = 10;
+    SHOW(copy_file_range(fd, &a, copy, &b, 5, 0));
+    SHOW(lseek(copy, 0, SEEK_END));
+    unlink("copy");
+    close(fd);
+    close(copy);
+}
+
+int main(void)
+{
+    reading_and_writing();
+    descriptors();
+    folders();
+    links();
+    attributes();
+    SHOW(open("/dev/null", O_RDWR) >= 0);
+    SHOW(access("/dev/zero", R_OK | W_OK));
+    FILE *t = tmpfile();
+    printf("tmpfile %d\n", t != NULL && fputs("x", t) >= 0 && fclose(t) == 0);
+    char name[PATH_MAX];
+    SHOW(readlink("/proc/self/exe", name, sizeof name) > 0);
+    SHOW(open("/nowhere/at/all", O_RDONLY));
+    return 0;
+}
