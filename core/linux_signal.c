@@ -85,11 +85,12 @@ static void on_host_signal(int number, siginfo_t *info, void *context)
     errno = saved;
 }
 
-bool linux_note_host_signal(const void *siginfo)
+bool linux_note_host_signal(const void *siginfo, void *context)
 {
     if (!host.owner)
         return false;
     note(siginfo);
+    linux_interrupt_call(context);
     return true;
 }
 

@@ -80,8 +80,8 @@ bool signal_frame_pop(struct linux_process *p);
 // Whether sp is on the alternate stack.
 bool altstack_holds(const struct linux_process *p, uint64_t sp);
 
-// Async-signal-safe: a host signal that some other handler received, sent by a process, is for the guest.
-// Returns false if the guest does not own the host's signals.
-bool linux_note_host_signal(const void *siginfo);
+// For the engine's handler of SIGSEGV and SIGBUS: a process has sent one, and it is for the guest. Takes the
+// handler's second and third argument. False if the guest does not own the host's signals.
+bool linux_note_host_signal(const void *siginfo, void *context);
 
 #endif
