@@ -151,7 +151,7 @@ static bool save(struct trainer *t, const struct tool_options *options, const ch
 // enough for this net.
 static bool train_model(struct trainer *t, const struct tool_options *options, struct nn_error *error)
 {
-    char own[1024], base[1100], checkpoint[1100];
+    char own[1024], base[1100], checkpoint[1120];
     snprintf(base, sizeof base, "%s",
              options->out ? options->out : tool_path(own, sizeof own, options->folder, DISPATCH_NAME));
     snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", base);

@@ -72,10 +72,10 @@ const char *tool_commit(char *text, size_t size, const char *folder)
     snprintf(text, size, "unknown");
     if (strchr(folder, '\'') || strlen(folder) > 400)
         return text;
-    snprintf(
-        command, sizeof command,
-        "cd '%s' 2>/dev/null && git rev-parse HEAD 2>/dev/null && git status --porcelain -uno 2>/dev/null",
-        folder);
+    snprintf(command, sizeof command,
+             "cd '%s' 2>/dev/null && git rev-parse HEAD 2>/dev/null && "
+             "git status --porcelain -uno -- :/core/nn :/core/isa ':/models/*.[ch]' 2>/dev/null",
+             folder);
     FILE *pipe = popen(command, "r");
     if (!pipe)
         return text;
