@@ -18,6 +18,9 @@
 // With the virtual clock a frame is 29 ms of guest time, whatever the host does.
 #define VIRTUAL_FRAME_NS 29000000u
 
+// How long a guest that was asked to end after enough frames may take: it saves its settings, or a demo.
+#define END_NS 2000000000
+
 #define TAIL_SIZE 2048 // of the guest's last words
 
 // Which of the three pictures is whose: the emulation thread's to fill, the main thread's to draw, and the
@@ -48,7 +51,8 @@ struct session {
     int64_t paused_ns; // since the last frame
     int64_t due_ns; // virtual clock at a speed: when the next frame may be presented
     struct machine_stats last_stats;
-    bool enough; // the frame callback has said so
+    bool enough; // the frame callback has said so: the guest has been asked to end, and has until
+    int64_t enough_until_ns;
     struct tail tails[2]; // of the guest's standard output and error
 
     pthread_mutex_t lock;
@@ -191,7 +195,7 @@ static void present(void *user, const struct machine_frame *frame)
 {
     struct session *s = user;
     if (s->enough) {
-        return; // the machine gets one more frame out before it sees the request to stop
+        return; // on its way out the guest may present once more
     }
     int64_t now = now_ns();
     struct frame_figures figures;
@@ -199,10 +203,8 @@ static void present(void *user, const struct machine_frame *frame)
     publish_picture(s, frame);
     if (s->callbacks.frame && !s->callbacks.frame(s->callbacks.user, s, frame, &figures)) {
         s->enough = true;
-        pthread_mutex_lock(&s->lock);
-        s->stop = true;
-        pthread_mutex_unlock(&s->lock);
-        machine_request_stop(s->machine);
+        s->enough_until_ns = now + END_NS;
+        session_post(s, &(struct device_event){.type = DEVICE_EVENT_QUIT});
     }
     if (s->callbacks.wake) {
         s->callbacks.wake(s->callbacks.user);
@@ -273,7 +275,7 @@ static void *emulate(void *user)
 {
     struct session *s = user;
     enum machine_state state = MACHINE_RUNNING;
-    while (state == MACHINE_RUNNING && !stopping(s)) {
+    while (state == MACHINE_RUNNING && !stopping(s) && !(s->enough && now_ns() > s->enough_until_ns)) {
         wait_while_paused(s);
         state = machine_run(s->machine, SLICE_INSTRUCTIONS);
     }

@@ -30,7 +30,8 @@ struct frame_figures {
 // Called on the emulation thread, whatever it does delays the guest.
 struct session_callbacks {
     void *user;
-    // A frame has been presented. NULL: none. False: the session has seen enough and ends.
+    // A frame has been presented. NULL: none. False: that was enough, and the
+    // guest is asked to end; no more frames are reported.
     bool (*frame)(void *user, struct session *s, const struct machine_frame *frame,
                   const struct frame_figures *figures);
     // There is a new frame to take, or the session has ended. NULL: none. Has to be quick.
@@ -48,7 +49,7 @@ enum session_end {
     SESSION_RUNNING,
     SESSION_EXITED, // the guest ended; exit_status below
     SESSION_FAULTED, // fault_report below
-    SESSION_STOPPED, // by session_stop, or because the frame callback said so
+    SESSION_STOPPED, // by session_stop, or because the guest did not end when it had presented enough
 };
 
 struct session_state {
