@@ -2,6 +2,7 @@
 // OpenBLAS, loaded when a net first needs it: a program that only might use one starts without it.
 #define _GNU_SOURCE
 #include "blas.h"
+#include "kernels.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -61,6 +61,14 @@ static bool number(const cJSON *json, const char *name, double *value)
     return cJSON_IsNumber(item);
 }
 
+// With all its digits: cJSON would print 15 of 17.
+static void add_number(cJSON *json, const char *name, double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", value);
+    cJSON_AddRawToObject(json, name, text);
+}
+
 bool checkpoint_exists(const char *base)
 {
     char *path = json_path(base);
@@ -100,12 +108,12 @@ bool checkpoint_write(const struct training *t, uint64_t seed, const struct chec
     const char *names[IDENTITY];
     double values[IDENTITY];
     for (int i = 0, n = identity(t, seed, p, o, names, values); i < n; i++)
-        cJSON_AddNumberToObject(json, names[i], values[i]);
-    cJSON_AddNumberToObject(json, "step", (double)c->step);
-    cJSON_AddNumberToObject(json, "loss_sum", c->loss_sum);
-    cJSON_AddNumberToObject(json, "best_epoch", (double)c->best_epoch);
+        add_number(json, names[i], values[i]);
+    add_number(json, "step", (double)c->step);
+    add_number(json, "loss_sum", c->loss_sum);
+    add_number(json, "best_epoch", (double)c->best_epoch);
     if (c->best_epoch)
-        cJSON_AddNumberToObject(json, "best", c->best);
+        add_number(json, "best", c->best);
     cJSON_AddStringToObject(json, "sha256", hash);
     good = good && json_write(path, json, error);
     cJSON_Delete(json);

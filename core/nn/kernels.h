@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tensor.h"
+
 enum nn_activation { NN_RELU, NN_GELU, NN_TANH, NN_SIGMOID }; // GELU in its erf form
 
 #define NN_NORM_EPSILON 1e-5f // added to the variance by layer_norm
@@ -93,5 +95,10 @@ struct kernels {
 };
 
 extern const struct kernels nn_kernels_plain, nn_kernels_fast;
+
+// Needed before nn_kernels_fast is used; graph_create sees to it. Loads OpenBLAS with one thread and the
+// kernels of this CPU (or those that OPENBLAS_CORETYPE names). Changes the environment for a moment: call it
+// while no other thread reads that. A second call does nothing.
+bool nn_blas_load(struct nn_error *error);
 
 #endif

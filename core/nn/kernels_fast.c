@@ -9,8 +9,10 @@
 #include "kernels.h"
 #include "vector_math.h"
 
-// A sanitizer's runtime is not up yet when the loader chooses.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// A sanitizer's runtime is not up yet when the loader chooses. NN_ONE_WIDTH: that of the compiler's options,
+// for tests.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&                \
+    !defined(NN_ONE_WIDTH)
 #define EACH_WIDTH __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
 #else
 #define EACH_WIDTH

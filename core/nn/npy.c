@@ -69,8 +69,8 @@ static bool parse(struct npy *n, const char *path, struct nn_error *error)
     const char *shape = value_of(header, "shape");
     bool good = true;
     if (!type || strncmp(type, "'<f4'", 5) != 0)
-        good = nn_fail(error, "%s: its elements are %.8s, not '<f4' (32-bit little-endian floats)", path,
-                       type ? type : "of no known type");
+        good = nn_fail(error, "%s: its elements are %.*s, not '<f4' (32-bit little-endian floats)", path,
+                       type ? (int)strcspn(type, ",}") : 16, type ? type : "of no known type");
     else if (!order || strncmp(order, "False", 5) != 0)
         good = nn_fail(error, "%s: not in row-major order", path);
     else if (!shape || !parse_shape(n, shape))
