@@ -25,6 +25,15 @@ enum machine_clock {
     MACHINE_CLOCK_VIRTUAL, // advances by what the guest does; every run is identical
 };
 
+enum machine_engine { MACHINE_ENGINE_INTERP, MACHINE_ENGINE_TRANSLATE };
+const char *machine_engine_name(enum machine_engine engine);
+// False if this build has no engine of that name.
+bool machine_engine_by_name(const char *name, enum machine_engine *engine);
+// The names of the engines in this build, separated by commas.
+const char *machine_engine_names(void);
+// The fastest engine in this build.
+enum machine_engine machine_default_engine(void);
+
 // A presented frame: valid during the call only.
 struct machine_frame {
     const uint8_t *indices; // [200][320]
@@ -47,6 +56,7 @@ struct machine_config {
     bool deterministic; // AT_RANDOM, getrandom, pid and stack address are fixed
     bool host_stdin; // the guest reads the host's standard input, else it is empty
     enum machine_clock clock;
+    enum machine_engine engine;
     void *user;
     // On the emulation thread, for each presented frame. May block (vsync, pause).
     void (*present)(void *user, const struct machine_frame *frame);

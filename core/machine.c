@@ -13,6 +13,7 @@
 
 #include "elf.h"
 #include "engine/engine.h"
+#include "engine/translate.h"
 #include "isa/isa.h"
 
 // Linux signal and si_code numbers, the same on every architecture that we run on.
@@ -28,6 +29,7 @@ enum {
 
 // Instructions between two looks at requests: about 0.2 ms.
 #define SLICE 200000u
+#define TRANSLATED_SLICE 2000000u
 
 static uint64_t host_ns(void)
 {
@@ -36,18 +38,51 @@ static uint64_t host_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+#ifdef TRANSLATE
+#define FASTEST_ENGINE MACHINE_ENGINE_TRANSLATE
+#else
+#define FASTEST_ENGINE MACHINE_ENGINE_INTERP
+#endif
+
+const char *machine_engine_name(enum machine_engine engine)
+{
+    return engine == MACHINE_ENGINE_TRANSLATE ? "translate" : "interp";
+}
+
+bool machine_engine_by_name(const char *name, enum machine_engine *engine)
+{
+    *engine = strcmp(name, "translate") == 0 ? MACHINE_ENGINE_TRANSLATE : MACHINE_ENGINE_INTERP;
+    return strcmp(name, machine_engine_name(*engine)) == 0 && *engine <= FASTEST_ENGINE;
+}
+
+const char *machine_engine_names(void)
+{
+    return FASTEST_ENGINE == MACHINE_ENGINE_TRANSLATE ? "interp, translate" : "interp";
+}
+
+enum machine_engine machine_default_engine(void)
+{
+    return MACHINE_ENGINE_INTERP;
+}
+
+static void forget_translated(void *owner, uint64_t address, uint64_t length)
+{
+    translate_forget(owner, address, length);
+}
+
 machine *machine_create(const struct machine_config *config, enum machine_error *reason, char *error,
                         size_t size)
 {
     isa_init();
     fault_init();
-    machine *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
     *reason = MACHINE_ERROR_HOST;
-    if (!m) {
+    // Below 2 GiB, where translated code can address it.
+    machine *m =
+        mmap(NULL, sizeof *m, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    if (m == MAP_FAILED) {
         snprintf(error, size, "no memory for the machine");
         return NULL;
     }
-    memset(m, 0, sizeof *m);
     m->config = *config;
     pthread_mutex_init(&m->publish_lock, NULL);
     if (memory_create(&m->memory, config->ram ? config->ram : 1ull << 30) != 0) {
@@ -55,11 +90,22 @@ machine *machine_create(const struct machine_config *config, enum machine_error 
                  "the host denied 20 GiB of address space (not memory) for the guest: %s; "
                  "raise the limit that `ulimit -v` shows",
                  strerror(errno));
-        free(m);
+        munmap(m, sizeof *m);
         return NULL;
     }
     m->cpu.memory = m->memory.base;
     m->cpu.exclusive_address = EXCLUSIVE_NONE;
+    m->cpu.call_counts = m->call_counts;
+    if (config->engine == MACHINE_ENGINE_TRANSLATE) {
+        m->translator = translator_create(m, error, size);
+        if (!m->translator) {
+            machine_destroy(m);
+            return NULL;
+        }
+        m->translating = true;
+        m->memory.on_forget = forget_translated;
+        m->memory.owner = m->translator;
+    }
     m->devices = devices_create(m);
     if (!m->devices)
         snprintf(error, size, "the host denied the device page: %s", strerror(errno));
@@ -76,13 +122,14 @@ void machine_destroy(machine *m)
 {
     if (!m)
         return;
+    translator_destroy(m->translator);
     if (m->process)
         linux_destroy(m->process);
     if (m->devices)
         devices_destroy(m->devices);
     memory_destroy(&m->memory);
     pthread_mutex_destroy(&m->publish_lock);
-    free(m);
+    munmap(m, sizeof *m);
 }
 
 void machine_exit(machine *m, int status)
@@ -203,7 +250,10 @@ enum machine_state machine_run(machine *m, uint64_t budget)
     machine_skip_time(m);
     while (m->state == MACHINE_RUNNING && m->stats.retired < end) {
         uint64_t left = end - m->stats.retired;
-        enum stop_reason reason = interp_run(m, left < SLICE ? left : SLICE);
+        uint64_t slice = m->translating ? TRANSLATED_SLICE : SLICE;
+        if (m->translator)
+            translate_install(m->translator);
+        enum stop_reason reason = interp_run(m, left < slice ? left : slice);
         switch (reason) {
         case STOP_SVC:
             m->stats.system_calls++;
@@ -216,6 +266,7 @@ enum machine_state machine_run(machine *m, uint64_t budget)
             break;
         case STOP_UNDEFINED: handle_undefined(m); break;
         case STOP_FAULT: handle_fault(m); break;
+        case STOP_RETURN:
         case STOP_BUDGET:
         case STOP_NONE: devices_poll(m); break;
         }

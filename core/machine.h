@@ -11,6 +11,7 @@
 #include "memory.h"
 
 struct linux_process; // linux.c: descriptors, signals, break, …
+struct translator; // engine/translate.c
 struct devices; // devices.c: the device page, clock, events
 
 struct machine {
@@ -20,6 +21,9 @@ struct machine {
     struct linux_process *process;
     struct devices *devices;
     struct elf_symbols *symbols;
+    struct translator *translator; // NULL: everything is interpreted
+    bool translating; // translated code may be entered
+    uint32_t call_counts[CALL_COUNTS];
     atomic_bool stop_requested; // leave machine_run at the end of the slice
     atomic_bool signal_pending; // a host signal for the guest has arrived
     enum machine_state state;

@@ -56,6 +56,8 @@ void memory_destroy(struct memory *m)
 
 void memory_clear(struct memory *m)
 {
+    if (m->on_forget)
+        m->on_forget(m->owner, 0, GUEST_SPACE);
     reserve(m->base, GUEST_SPACE);
     reserve(m->ops, OPS_BYTES);
     madvise(m->pages, PAGE_COUNT, MADV_DONTNEED); // private anonymous memory: reads as zero again
@@ -368,6 +370,8 @@ void memory_forget_code(struct memory *m, uint64_t address, uint64_t length)
             while (run < end && m->pages[run / GUEST_PAGE] == first)
                 run += GUEST_PAGE;
             clear_ops(m, address, run - address);
+            if (m->on_forget)
+                m->on_forget(m->owner, address, run - address);
             set_pages(m, address, run - address, first & ~MEMORY_CODE);
             if (first & PROT_WRITE && mprotect(m->base + address, run - address, host_prot(first & PROT_ALL)))
                 abort(); // it only ever undoes the split of mappings that memory_mark_code made

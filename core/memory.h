@@ -35,6 +35,9 @@ struct memory {
     uint8_t *pages; // [GUEST_SPACE / GUEST_PAGE]
     uint64_t limit; // bytes that the guest may have mapped privately, other than PROT_NONE
     uint64_t mapped; // bytes that it has
+    // Told of every range whose decoded code is forgotten; may be called in a signal handler.
+    void (*on_forget)(void *owner, uint64_t address, uint64_t length);
+    void *owner;
 };
 
 // Reserves the address space. Returns 0, or -1 with errno.

@@ -25,6 +25,7 @@ struct options {
     const char *dirs[DIRS_MAX];
     size_t dir_count;
     const char *stats;
+    enum machine_engine engine;
     char **program; // and its arguments
 };
 
@@ -36,7 +37,7 @@ static const char help[] =
     "                   folder if not given). It sees the same path, and of the other files only\n"
     "                   itself, /dev/null and the like, and a /tmp of its own that is empty and\n"
     "                   removed in the end\n"
-    "  --engine NAME    interp: the interpreter (the default)\n"
+    "  --engine NAME    interp or translate (the default where it is built in)\n"
     "  --stats FILE     write the counters of the run to FILE as JSON\n"
     "  --help           show this text\n"
     "\n"
@@ -89,8 +90,8 @@ static void parse_options(char **argv, struct options *o)
         } else if ((value = option_value(argv, &i, "--stats"))) {
             o->stats = value;
         } else if ((value = option_value(argv, &i, "--engine"))) {
-            if (strcmp(value, "interp"))
-                fail("there is no engine '%s'; this build has: interp", value);
+            if (!machine_engine_by_name(value, &o->engine))
+                fail("there is no engine '%s'; this build has: %s", value, machine_engine_names());
         } else {
             fail("unknown option '%s'; try --help", argv[i]);
         }
@@ -198,14 +199,14 @@ static void make_grants(struct grants *g, const struct options *o)
 
 // ---- the end ----
 
-static void write_stats(const char *file, const machine *m, int status)
+static void write_stats(const char *file, const machine *m, const char *engine, int status)
 {
     struct machine_stats s;
     machine_get_stats(m, &s);
     double seconds = (double)s.emulating_ns / 1e9;
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "schema", 1);
-    cJSON_AddStringToObject(json, "engine", "interp");
+    cJSON_AddStringToObject(json, "engine", engine);
     cJSON_AddNumberToObject(json, "exit_status", status);
     cJSON_AddNumberToObject(json, "retired", (double)s.retired);
     cJSON_AddNumberToObject(json, "seconds", seconds);
@@ -254,6 +255,7 @@ static void report_fault(const machine *m, const char *program)
 int main(int argc, char **argv)
 {
     static struct options options;
+    options.engine = machine_default_engine();
     static struct grants grants;
     (void)argc;
     parse_options(argv, &options);
@@ -267,6 +269,7 @@ int main(int argc, char **argv)
         .grant_count = grants.count,
         .host_stdin = true,
         .clock = MACHINE_CLOCK_REAL,
+        .engine = options.engine,
     };
     enum machine_error reason;
     char error[1024];
@@ -286,7 +289,7 @@ int main(int argc, char **argv)
         report_fault(m, options.program[0]);
     remove_tmp(&grants);
     if (options.stats)
-        write_stats(options.stats, m, status);
+        write_stats(options.stats, m, machine_engine_name(options.engine), status);
     machine_destroy(m);
     return status;
 }

@@ -12,6 +12,15 @@
 // m->stats.retired exactly the instructions that completed.
 enum stop_reason interp_run(struct machine *m, uint64_t budget);
 
+// What translated code needs of the interpreter. Both take cpu.cold_pc and cpu.budget and leave cpu.pc and
+// cpu.budget. Runs the function at cold_pc until it returns to X30; anything else that ends the run leaves
+// all frames of translated code behind, to interp_run.
+void interp_call(struct machine *m);
+// Runs the one instruction at cold_pc, which is no branch.
+void interp_step(struct machine *m);
+// From now on the op at pc enters translated code.
+void interp_patch_entry(struct machine *m, uint64_t pc);
+
 // Installs the process-wide handlers that turn host SIGSEGV and SIGBUS on guest memory into guest faults.
 // Once; any thread. Signals that are none of ours go to the handler that was there before.
 void fault_init(void);
@@ -25,6 +34,9 @@ struct fault_context {
 };
 void fault_begin(struct fault_context *context, struct machine *m);
 void fault_end(struct fault_context *context);
+
+// Leaves guest code for the reason in cpu.stop, to the innermost context of the calling thread.
+_Noreturn void fault_leave(void);
 
 // Leaves guest code with this fault, to the innermost context of the calling thread.
 _Noreturn void fault_raise(cpu *c, enum fault_kind kind, uint64_t address, bool is_store);

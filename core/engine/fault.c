@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Host signals on guest memory become guest faults.
 #include "engine.h"
+#include "translate.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+
+#include "../linux_signal.h"
 
 static _Thread_local struct fault_context *innermost;
 static struct sigaction previous_segv, previous_bus;
@@ -22,12 +25,29 @@ void fault_end(struct fault_context *context)
     innermost = context->outer;
 }
 
+_Noreturn void fault_leave(void)
+{
+    __builtin_longjmp(innermost->env, 1);
+}
+
 _Noreturn void fault_raise(cpu *c, enum fault_kind kind, uint64_t address, bool is_store)
 {
     c->fault_kind = kind;
     c->fault_address = address;
     c->fault_is_store = is_store;
-    __builtin_longjmp(innermost->env, 1);
+    c->stop = STOP_FAULT;
+    if (c->stepping)
+        c->current = c->stepping;
+    fault_leave();
+}
+
+static uint64_t host_pc(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+#else
+#error "tell here where this host says its program counter"
+#endif
 }
 
 static bool is_store_fault(const ucontext_t *context)
@@ -44,6 +64,8 @@ static bool is_store_fault(const ucontext_t *context)
 static void on_fault(int signal, siginfo_t *info, void *host_context)
 {
     struct fault_context *context = innermost;
+    if (info->si_code <= 0 && linux_note_host_signal(info, host_context)) // sent by kill, not raised here
+        return;
     if (context) {
         struct machine *m = context->machine;
         cpu *c = &m->cpu;
@@ -52,6 +74,13 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
         if (offset < MEMORY_OPS_OFFSET) {
             if (signal == SIGSEGV && is_store && memory_handle_write(&m->memory, offset))
                 return;
+            uint32_t pc;
+            if (m->translator && translate_guest_pc(m->translator, host_pc(host_context), &pc)) {
+                // What the region has retired is in a register of its own: what is known is the last
+                // synchronisation.
+                c->current = m->memory.ops + pc / 4;
+                c->retired_bias = -c->budget * (int64_t)sizeof(op) - (int64_t)(intptr_t)c->current;
+            }
             bool mapped = offset < GUEST_SPACE && m->memory.pages[offset / GUEST_PAGE] & MEMORY_MAPPED;
             fault_raise(c,
                         signal == SIGBUS ? FAULT_FILE_END

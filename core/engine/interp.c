@@ -10,6 +10,7 @@
 
 #include "../isa/isa.h"
 #include "../memory.h"
+#include "translate.h"
 
 // ---- the hooks of sem.h ----
 
@@ -110,6 +111,32 @@ static __attribute__((noinline, cold)) op *stop_at(cpu *c, op *next, enum stop_r
     return NULL;
 }
 
+static inline __attribute__((always_inline)) op *op_at(const cpu *c, uint64_t pc)
+{
+    return (op *)(c->memory + MEMORY_OPS_OFFSET + pc * (sizeof(op) / 4));
+}
+
+static uint64_t pc_of(const cpu *c, const op *o)
+{
+    return (uint64_t)((const uint8_t *)o - c->memory - MEMORY_OPS_OFFSET) / (sizeof(op) / 4);
+}
+
+// The target of a branch has become hot: it is asked for, then run as before.
+static __attribute__((noinline, cold)) op *hot_target(cpu *c, op *target, const char *code)
+{
+    struct machine *m = machine_of(c);
+    if (m->translator)
+        translate_request(m->translator, (uint32_t)pc_of(c, target));
+    GO_ON(target);
+}
+
+// Counts a call of target; true when it has just become hot. Functions may share a counter.
+static inline __attribute__((always_inline)) bool call_is_hot(cpu *c, const op *target)
+{
+    uint32_t *count = &c->call_counts[((uintptr_t)target / sizeof(op)) % CALL_COUNTS];
+    return __builtin_expect(++*count % HOT_CALL == 0, 0);
+}
+
 // Accounts for the branch from o to target; true if the budget is used up.
 static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, const op *o, const op *target)
 {
@@ -125,24 +152,16 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
         c->retired_bias += (int64_t)sizeof(op) * (1 - (int64_t)(o)->disp);                                   \
         GO_ON((o) + (o)->disp);                                                                              \
     } while (0)
-#define TAKE_BACKWARD(o, count_it)                                                                           \
+#define TAKE_BACKWARD(o, is_hot)                                                                             \
     do {                                                                                                     \
         op *target = (o) + (o)->disp;                                                                        \
-        count_it;                                                                                            \
         if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
             return stop_at(c, target, STOP_BUDGET);                                                          \
+        if (__builtin_expect(is_hot, 0))                                                                     \
+            return hot_target(c, target, code);                                                              \
         GO_ON(target);                                                                                       \
     } while (0)
-
-static inline __attribute__((always_inline)) op *op_at(const cpu *c, uint64_t pc)
-{
-    return (op *)(c->memory + MEMORY_OPS_OFFSET + pc * (sizeof(op) / 4));
-}
-
-static uint64_t pc_of(const cpu *c, const op *o)
-{
-    return (uint64_t)((const uint8_t *)o - c->memory - MEMORY_OPS_OFFSET) / (sizeof(op) / 4);
-}
+#define LOOP_IS_HOT(o) (++(o)->count % HOT_LOOP == 0)
 
 // An indirect branch to where no op can be: the branch retires, then the fetch faults.
 static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const op *o, uint64_t target)
@@ -152,7 +171,7 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
     fault_raise(c, target & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, c->wild_pc, false);
 }
 
-#define TAKE_INDIRECT(o, address)                                                                            \
+#define TAKE_INDIRECT(o, address, is_call)                                                                   \
     do {                                                                                                     \
         uint64_t to = (address);                                                                             \
         if (__builtin_expect((to & 0x00ffffff00000003) != 0, 0))                                             \
@@ -160,6 +179,10 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
         op *target = op_at(c, (uint32_t)to);                                                                 \
         if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
             return stop_at(c, target, STOP_BUDGET);                                                          \
+        if (__builtin_expect(to == c->return_pc, 0))                                                         \
+            return stop_at(c, target, STOP_RETURN);                                                          \
+        if ((is_call) && call_is_hot(c, target))                                                             \
+            return hot_target(c, target, code);                                                              \
         GO_ON(target);                                                                                       \
     } while (0)
 
@@ -186,24 +209,28 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
     DEFINE(do_##name##_back)                                                                                 \
     {                                                                                                        \
         if (sem_##name(c, o))                                                                                \
-            TAKE_BACKWARD(o, o->count++);                                                                    \
+            TAKE_BACKWARD(o, LOOP_IS_HOT(o));                                                                \
         GO_ON(o + 1);                                                                                        \
     }
 #define HANDLER_JUMP(name)                                                                                   \
     DEFINE(do_##name)                                                                                        \
     {                                                                                                        \
         sem_##name(c, o);                                                                                    \
+        if (INSN_##name == INSN_bl && call_is_hot(c, o + o->disp)) {                                         \
+            c->retired_bias += (int64_t)sizeof(op) * (1 - (int64_t)o->disp);                                 \
+            return hot_target(c, o + o->disp, code);                                                         \
+        }                                                                                                    \
         TAKE_FORWARD(o);                                                                                     \
     }                                                                                                        \
     DEFINE(do_##name##_back)                                                                                 \
     {                                                                                                        \
         sem_##name(c, o);                                                                                    \
-        TAKE_BACKWARD(o, (void)0);                                                                           \
+        TAKE_BACKWARD(o, INSN_##name == INSN_bl ? call_is_hot(c, target) : LOOP_IS_HOT(o));                  \
     }
 #define HANDLER_INDIRECT(name)                                                                               \
     DEFINE(do_##name)                                                                                        \
     {                                                                                                        \
-        TAKE_INDIRECT(o, sem_##name(c, o));                                                                  \
+        TAKE_INDIRECT(o, sem_##name(c, o), INSN_##name == INSN_blr);                                         \
     }
 #define HANDLER_STOP(name)                                                                                   \
     DEFINE(do_##name)                                                                                        \
@@ -230,14 +257,14 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
 #define RUN_LAST_OP(name)                                                                                    \
     sem_##name(c, o);                                                                                        \
     GO_ON(o + 1);
-#define RUN_LAST_INDIRECT(name) TAKE_INDIRECT(o, sem_##name(c, o));
+#define RUN_LAST_INDIRECT(name) TAKE_INDIRECT(o, sem_##name(c, o), false);
 #define RUN_LAST_CONDITION(name)                                                                             \
     if (sem_##name(c, o))                                                                                    \
         TAKE_FORWARD(o);                                                                                     \
     GO_ON(o + 1);
 #define RUN_LAST_CONDITION_BACK(name)                                                                        \
     if (sem_##name(c, o))                                                                                    \
-        TAKE_BACKWARD(o, o->count++);                                                                        \
+        TAKE_BACKWARD(o, LOOP_IS_HOT(o));                                                                    \
     GO_ON(o + 1);
 // clang-format off: a statement macro ends each body
 #define FUSED_OP(name, first, last)                                                                          \
@@ -375,17 +402,108 @@ static op *decode_first(cpu *c, op *o, const char *code)
     GO_ON(o);
 }
 
+// ---- translated code ----
+
+// Stands in for the handler of an op at which translated code starts; the op keeps its operands.
+DEFINE(do_enter)
+{
+    struct machine *m = machine_of(c);
+    int64_t left = -(c->retired_bias + (int64_t)(intptr_t)o) / (int64_t)sizeof(op);
+    c->pc = pc_of(c, o);
+    c->budget = left;
+    if (c->call_counts && m->translating && translate_enter(m->translator) &&
+        (c->budget != left || c->pc != pc_of(c, o))) {
+        op *next = op_at(c, (uint32_t)c->pc & ~3u);
+        c->retired_bias = -c->budget * (int64_t)sizeof(op) - (int64_t)(intptr_t)next;
+        if (c->pc & 0x00ffffff00000003)
+            wild_target(c, next - 1, c->pc);
+        if (c->budget <= 0)
+            return stop_at(c, next, STOP_BUDGET);
+        if (c->pc == c->return_pc)
+            return stop_at(c, next, STOP_RETURN);
+        GO_ON(next);
+    }
+    // Not now, or not even one block of it fits in the budget: the instruction itself.
+    op plain;
+    enum insn id = decode_at(c, pc_of(c, o), &plain);
+    return (is_backward(id, &plain) ? handlers[id].back : handlers[id].forward)(c, o, code);
+}
+
+void interp_patch_entry(struct machine *m, uint64_t pc)
+{
+    cpu *c = &m->cpu;
+    op *o = op_at(c, pc);
+    if (o->handler == 0)
+        decode_at(c, pc, o);
+    o->handler = handler_offset(do_enter);
+}
+
+// Runs from o until a stop.
+static void run_from(cpu *c, op *o)
+{
+    const char *code = (const char *)decode_first;
+    while (o)
+        o = HANDLER(o)(c, o, code);
+}
+
+void interp_call(struct machine *m)
+{
+    cpu *c = &m->cpu;
+    uint64_t outer = c->return_pc, target = c->cold_pc;
+    const char *code = (const char *)decode_first;
+    if (target & 0x00ffffff00000003) {
+        c->retired_bias = -c->budget * (int64_t)sizeof(op) - (int64_t)(intptr_t)op_at(c, 0);
+        wild_target(c, op_at(c, 0) - 1, target);
+    }
+    op *o = op_at(c, (uint32_t)target);
+    c->retired_bias = -c->budget * (int64_t)sizeof(op) - (int64_t)(intptr_t)o;
+    c->current = o;
+    c->return_pc = c->x[REG_LR];
+    if (call_is_hot(c, o))
+        translate_request(m->translator, (uint32_t)target);
+    (void)code;
+    run_from(c, o);
+    if (c->stop != STOP_RETURN)
+        fault_leave();
+    c->return_pc = outer;
+    c->pc = pc_of(c, c->current);
+    c->budget = -(c->retired_bias + (int64_t)(intptr_t)c->current) / (int64_t)sizeof(op);
+}
+
+DEFINE(step_end)
+{
+    (void)c;
+    (void)o;
+    return NULL;
+}
+
+void interp_step(struct machine *m)
+{
+    cpu *c = &m->cpu;
+    uint64_t pc = c->cold_pc;
+    op *at = op_at(c, pc);
+    op pair[2] = {{0}, {.handler = handler_offset(step_end)}};
+    enum insn id = decode_at(c, pc, &pair[0]);
+    c->retired_bias = -c->budget * (int64_t)sizeof(op) - (int64_t)(intptr_t)at;
+    c->stepping = at;
+    handlers[id].forward(c, &pair[0], (const char *)decode_first);
+    c->stepping = NULL;
+    c->pc = pc + 4;
+    c->budget--;
+}
+
 // ---- running ----
 
 enum stop_reason interp_run(struct machine *m, uint64_t budget)
 {
     const uint64_t most = 1ull << 40; // keeps the arithmetic of retired_bias far from overflow
     int64_t limit = (int64_t)((budget < most ? budget : most) * sizeof(op));
-    const char *code = (const char *)decode_first;
     cpu *c = &m->cpu;
     struct fault_context context;
     fault_begin(&context, m);
     c->wild_pc = 0;
+    c->return_pc = NO_RETURN_PC;
+    c->stepping = NULL;
     c->stop = STOP_FAULT;
     if (__builtin_setjmp(context.env) == 0) {
         uint64_t pc = c->pc;
@@ -396,8 +514,7 @@ enum stop_reason interp_run(struct machine *m, uint64_t budget)
             c->wild_pc = pc;
             fault_raise(c, pc & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, pc, false);
         }
-        while (o)
-            o = HANDLER(o)(c, o, code);
+        run_from(c, o);
     }
     fault_end(&context);
     m->stats.retired += (uint64_t)(c->retired_bias + limit + (int64_t)(intptr_t)c->current) / sizeof(op);

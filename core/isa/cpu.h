@@ -4,6 +4,7 @@
 #define CORE_ISA_CPU_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "op.h"
@@ -57,6 +58,7 @@ enum stop_reason {
     STOP_SVC, // SVC: pc is that of the next instruction
     STOP_BRK, // BRK: pc is that of the BRK
     STOP_UNDEFINED, // no instruction of this core at pc
+    STOP_RETURN, // an indirect branch went to cpu.return_pc
     STOP_FAULT, // a load, a store or a fetch failed: pc, fault_address, fault_kind
 };
 
@@ -69,10 +71,12 @@ enum fault_kind {
 
 typedef struct cpu {
     // What the interpreter touches all the time comes first, within short displacements.
-    uint8_t *memory; // host address of guest address 0
-    const op *current; // the op whose memory access is under way, or, at a stop, the one that comes next
-    // sizeof(op) x (instructions retired - the budget), less the address of the current op. Straight-line code
-    // leaves it alone, a taken branch from o to t adds (o + 1) - t, and it is exact at every access that may fault.
+    _Alignas(8) uint8_t *memory; // host address of guest address 0
+    _Alignas(8)
+        const op *current; // the op whose memory access is under way, or, at a stop, the one that comes next
+    // sizeof(op) x (instructions retired - the budget), less the address of the current op. Straight-line
+    // code leaves it alone, a taken branch from o to t adds (o + 1) - t, and it is exact at every access that
+    // may fault.
     int64_t retired_bias;
     struct flags flags;
     uint64_t x[REG_COUNT];
@@ -84,8 +88,15 @@ typedef struct cpu {
     // the exclusive monitor (Arm ARM B2.9): address of the marked block and what was loaded from it
     uint64_t exclusive_address; // EXCLUSIVE_NONE when open
     uint64_t exclusive_value[2];
+    // what translated code and the host tell each other
+    int64_t budget; // instructions left
+    uint64_t cold_pc; // the callee that is not translated, or the instruction to step
+    uint64_t return_pc; // the interpreter stops at an indirect branch to here; NO_RETURN_PC = nowhere
+    uint64_t stack_limit; // translated code makes no call with its stack pointer below
+    _Alignas(8) const op *stepping; // the op that a copy of is run for translated code, else NULL
+    _Alignas(8) uint32_t *call_counts; // of functions, by hash of their address; CALL_COUNTS of them
     // set when an engine stops
-    uint64_t pc;
+    _Alignas(8) uint64_t pc;
     uint64_t wild_pc; // the target of an indirect branch that no op can have, else 0
     uint32_t stop; // enum stop_reason
     uint64_t fault_address;
@@ -93,37 +104,44 @@ typedef struct cpu {
     bool fault_is_store;
 } cpu;
 
+// Translated code, whose pointers have 32 bits, sees the same layout.
+_Static_assert(offsetof(cpu, x) == 48 && offsetof(cpu, pc) == 920, "layout of struct cpu");
+
 #define EXCLUSIVE_NONE (~(uint64_t)0)
+#define CALL_COUNTS 16384u
+#define NO_RETURN_PC (~(uint64_t)0)
 
-// ---- flags ----
+// ---- flags: inlined everywhere, so that a constant kind or condition folds ----
 
-static inline void set_flags_sub64(cpu *c, uint64_t a, uint64_t b)
+#define FLAGS_FUNCTION static inline __attribute__((always_inline, unused))
+
+FLAGS_FUNCTION void set_flags_sub64(cpu *c, uint64_t a, uint64_t b)
 {
     c->flags = (struct flags){a, b, FLAGS_SUB};
 }
 
-static inline void set_flags_sub32(cpu *c, uint32_t a, uint32_t b)
+FLAGS_FUNCTION void set_flags_sub32(cpu *c, uint32_t a, uint32_t b)
 {
     c->flags = (struct flags){(uint64_t)a << 32, (uint64_t)b << 32, FLAGS_SUB};
 }
 
-static inline void set_flags_add64(cpu *c, uint64_t a, uint64_t b)
+FLAGS_FUNCTION void set_flags_add64(cpu *c, uint64_t a, uint64_t b)
 {
     c->flags = (struct flags){a, b, FLAGS_ADD};
 }
 
-static inline void set_flags_add32(cpu *c, uint32_t a, uint32_t b)
+FLAGS_FUNCTION void set_flags_add32(cpu *c, uint32_t a, uint32_t b)
 {
     c->flags = (struct flags){(uint64_t)a << 32, (uint64_t)b << 32, FLAGS_ADD};
 }
 
 // nzcv: N Z C V in bits 31..28; lower bits are ignored.
-static inline void set_flags_nzcv(cpu *c, uint32_t nzcv)
+FLAGS_FUNCTION void set_flags_nzcv(cpu *c, uint32_t nzcv)
 {
     c->flags = (struct flags){nzcv & 0xf0000000u, 0, FLAGS_NZCV};
 }
 
-static inline bool flag_n(const cpu *c)
+FLAGS_FUNCTION bool flag_n(const cpu *c)
 {
     switch (c->flags.kind) {
     case FLAGS_SUB: return (int64_t)(c->flags.a - c->flags.b) < 0;
@@ -132,7 +150,7 @@ static inline bool flag_n(const cpu *c)
     }
 }
 
-static inline bool flag_z(const cpu *c)
+FLAGS_FUNCTION bool flag_z(const cpu *c)
 {
     switch (c->flags.kind) {
     case FLAGS_SUB: return c->flags.a == c->flags.b;
@@ -141,7 +159,7 @@ static inline bool flag_z(const cpu *c)
     }
 }
 
-static inline bool flag_c(const cpu *c)
+FLAGS_FUNCTION bool flag_c(const cpu *c)
 {
     switch (c->flags.kind) {
     case FLAGS_SUB: return c->flags.a >= c->flags.b;
@@ -150,7 +168,7 @@ static inline bool flag_c(const cpu *c)
     }
 }
 
-static inline bool flag_v(const cpu *c)
+FLAGS_FUNCTION bool flag_v(const cpu *c)
 {
     int64_t unused;
     switch (c->flags.kind) {
@@ -161,13 +179,13 @@ static inline bool flag_v(const cpu *c)
 }
 
 // The flags as the NZCV register holds them, bits 31..28.
-static inline uint32_t get_nzcv(const cpu *c)
+FLAGS_FUNCTION uint32_t get_nzcv(const cpu *c)
 {
     return (uint32_t)flag_n(c) << 31 | (uint32_t)flag_z(c) << 30 | (uint32_t)flag_c(c) << 29 |
            (uint32_t)flag_v(c) << 28;
 }
 
-static inline bool flags_lt(const cpu *c)
+FLAGS_FUNCTION bool flags_lt(const cpu *c)
 {
     switch (c->flags.kind) {
     case FLAGS_SUB: return (int64_t)c->flags.a < (int64_t)c->flags.b;
@@ -175,7 +193,7 @@ static inline bool flags_lt(const cpu *c)
     }
 }
 
-static inline bool flags_le(const cpu *c)
+FLAGS_FUNCTION bool flags_le(const cpu *c)
 {
     switch (c->flags.kind) {
     case FLAGS_SUB: return (int64_t)c->flags.a <= (int64_t)c->flags.b;
@@ -183,7 +201,7 @@ static inline bool flags_le(const cpu *c)
     }
 }
 
-static inline bool flags_ls(const cpu *c)
+FLAGS_FUNCTION bool flags_ls(const cpu *c)
 {
     switch (c->flags.kind) {
     case FLAGS_SUB: return c->flags.a <= c->flags.b;
@@ -192,7 +210,7 @@ static inline bool flags_ls(const cpu *c)
 }
 
 // ConditionHolds (Arm ARM, shared/functions/system): cond is the 4-bit field.
-static inline bool condition_holds(const cpu *c, unsigned cond)
+FLAGS_FUNCTION bool condition_holds(const cpu *c, unsigned cond)
 {
     bool holds;
     switch (cond >> 1) {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Who picks the kernel of an instruction while code is decoded: the instruction tables, or the dispatch net.
+//
+//   off     the tables
+//   hybrid  the tables; the net is asked too, and what it names wrongly is counted each time it executes
+//   pure    the net alone; its kernel decodes the word or refuses it, and a refusal of an instruction that
+//           another kernel would take is a dispatch fault
+//   live    as hybrid, but the net is evaluated again for every instruction that executes
+//
+// The net is asked about a page of code at a time, and what it said of an input it is not asked again: all
+// modes but live cost nothing once code is decoded. Everything here belongs to the emulation thread.
+#ifndef CORE_ENGINE_DISPATCH_MODES_H
+#define CORE_ENGINE_DISPATCH_MODES_H
+
+#include "../core.h"
+#include "../isa/isa.h"
+
+struct nn_error;
+struct dispatch;
+
+struct dispatch_counts {
+    uint64_t wrong; // executed instructions that the net named wrongly
+    uint64_t words, words_wrong; // distinct instruction words decoded
+};
+
+// A dispatch in mode off with the net of the model files at base. NULL with *error if they are missing or
+// damaged, or if there is no memory.
+struct dispatch *dispatch_create(const char *base, struct nn_error *error);
+void dispatch_destroy(struct dispatch *d);
+
+// The caller forgets all decoded code when the mode changes.
+void dispatch_set_mode(struct dispatch *d, enum machine_dispatch mode);
+enum machine_dispatch dispatch_mode(const struct dispatch *d);
+
+// Asks the net about all count words at once, those of a page of code.
+void dispatch_ask_ahead(struct dispatch *d, const uint32_t *words, size_t count);
+
+enum dispatch_verdict {
+    DISPATCH_FINE, // decoded; or no instruction for anybody: INSN_UNDEFINED
+    DISPATCH_MISNAMED, // decoded, and the net names another kernel: to be counted by dispatch_executed_wrong
+    DISPATCH_FAULT, // an instruction, which the net gave to a kernel that refused it: not decoded
+};
+
+// Decodes as isa_decode does, in the way of the mode. d NULL: off.
+enum insn dispatch_decode(struct dispatch *d, uint32_t word, uint32_t pc, op *out,
+                          enum dispatch_verdict *verdict);
+
+// Remembers how the misnamed op at pc is really executed (what handler is, only the engine knows), and finds
+// it again.
+bool dispatch_remember(struct dispatch *d, uint32_t pc, uint32_t handler);
+uint32_t dispatch_recall(const struct dispatch *d, uint32_t pc);
+
+void dispatch_executed_wrong(struct dispatch *d);
+
+// Mode live: evaluates the net for word, which is about to execute, and counts.
+void dispatch_live(struct dispatch *d, uint32_t word);
+
+void dispatch_get_counts(const struct dispatch *d, struct dispatch_counts *counts);
+
+// What happened, for the report of a dispatch fault: one line in text (size bytes).
+void dispatch_describe_fault(struct dispatch *d, uint32_t word, char *text, size_t size);
+
+#endif

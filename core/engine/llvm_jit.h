@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Regions to host code, through LLVM. The result is a relocatable x32 ELF object; object.c links it.
+#ifndef CORE_ENGINE_LLVM_JIT_H
+#define CORE_ENGINE_LLVM_JIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "region.h"
+
+struct jit;
+
+struct jit_object {
+    unsigned char *bytes; // malloc'd, owned by whoever receives it
+    size_t size;
+};
+
+// Symbols that objects define: region_symbol(pc) for a region, and the glue's (bitcode.c). Symbols that they
+// use: guest_cpu, slot_symbol(pc): a cell that holds the 32-bit address of the code for pc; indirect_table:
+// see translate.c.
+#define REGION_SYMBOL "region_%08x"
+#define SLOT_SYMBOL "slot_%08x"
+#define JIT_SYMBOL_MAX 24
+
+// Entries of the table of indirect branch targets: pc in the low, code address in the high half.
+#define INDIRECT_ENTRIES 4096u
+
+// Reads the bitcode that was built in. One jit serves one thread. NULL with a message in error.
+struct jit *jit_create(char *error, size_t size);
+void jit_destroy(struct jit *j);
+
+// Whether instructions of this kind (enum insn) can be compiled; the others are left to the interpreter.
+bool jit_usable(struct jit *j, unsigned insn);
+
+enum jit_result {
+    JIT_DONE,
+    JIT_AGAIN, // an instruction turned out not to be usable: find the region again
+    JIT_FAILED, // LLVM cannot
+};
+
+// Compiles a region. dump: NULL, or a folder that receives its guest code, IR and object.
+enum jit_result jit_compile(struct jit *j, const struct region *r, const char *dump,
+                            struct jit_object *object);
+
+// Compiles the glue and the functions that instructions share.
+bool jit_compile_glue(struct jit *j, struct jit_object *object);
+
+#endif

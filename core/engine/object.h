@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Linking relocatable x32 ELF objects (llvm_jit.c, code_cache.c) into executable memory.
+#ifndef CORE_ENGINE_OBJECT_H
+#define CORE_ENGINE_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Executable memory below 2 GiB, mapped twice: what is executable is not writable.
+struct code_memory {
+    uint8_t *code; // executable
+    uint8_t *write; // the same pages, writable
+    size_t size, used;
+};
+
+// Reserves size bytes. Returns 0, or -1 with errno.
+int code_memory_create(struct code_memory *m, size_t size);
+void code_memory_destroy(struct code_memory *m);
+
+// Room for size bytes, aligned to 16: its offset, or SIZE_MAX when the memory is full.
+size_t code_memory_take(struct code_memory *m, size_t size);
+
+// Which guest instruction a guest access in host code belongs to: sorted by offset from the start of the
+// code.
+struct code_line {
+    uint32_t offset, pc;
+};
+
+struct linked_object {
+    uint32_t start, size; // address and bytes of its code
+    struct code_line *lines; // malloc'd, owned by the caller
+    uint32_t line_count;
+};
+
+// Address of a symbol that the object uses but does not define; 0 = there is none.
+typedef uint32_t symbol_resolver(void *user, const char *name);
+
+// Told of each global function that the object defines.
+typedef void symbol_receiver(void *user, const char *name, uint32_t address);
+
+// Links the object into memory. The object is not trusted to be well formed: false if it is damaged, uses
+// what is not known here, or does not fit.
+bool object_link(struct code_memory *memory, const unsigned char *bytes, size_t size,
+                 symbol_resolver *resolve, symbol_receiver *receive, void *user,
+                 struct linked_object *linked);
+
+#endif

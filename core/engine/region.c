@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+// Finds regions, breadth first from the entry.
+#include "region.h"
+
+#include <string.h>
+
+enum {
+    PAGE = 4096,
+    OPS_SOFT_MAX = 1200, // no new block is begun beyond
+    INLINE_OPS_MAX = 24, // a callee of at most this many instructions, without calls, is inlined
+    INLINE_DEPTH = 2,
+};
+
+struct finder {
+    struct region *r;
+    const struct region_source *source;
+};
+
+static const uint8_t *page_bytes(struct finder *f, uint32_t address)
+{
+    struct region *r = f->r;
+    for (unsigned i = 0; i < r->page_count; i++)
+        if (r->pages[i].address == address)
+            return r->pages[i].bytes;
+    if (r->page_count == REGION_PAGES_MAX)
+        return NULL;
+    struct region_page *p = &r->pages[r->page_count];
+    if (!f->source->read(f->source->user, address, p->bytes))
+        return NULL;
+    p->address = address;
+    r->page_count++;
+    return p->bytes;
+}
+
+// Decodes the instruction at pc; false where nothing can be read.
+static bool decode_at(struct finder *f, uint32_t pc, struct region_op *out)
+{
+    const uint8_t *bytes = page_bytes(f, pc & ~(uint32_t)(PAGE - 1));
+    if (!bytes)
+        return false;
+    uint32_t word;
+    memcpy(&word, bytes + pc % PAGE, sizeof word);
+    out->pc = pc;
+    out->insn = (uint16_t)isa_decode(word, pc, &out->op);
+    return true;
+}
+
+// Instructions that the interpreter has to run count as stops.
+static enum insn_kind kind_of(const struct finder *f, const struct region_op *o)
+{
+    return f->source->usable(f->source->user, o->insn) ? isa_info[o->insn].kind : KIND_STOP;
+}
+
+static bool is_return(const struct region_op *o)
+{
+    return o->insn == INSN_ret;
+}
+
+static bool is_call(const struct region_op *o)
+{
+    return o->insn == INSN_bl || o->insn == INSN_blr;
+}
+
+// Whether the code at pc is short, has no call, loop or indirect branch but its return: worth inlining.
+static bool is_small_leaf(struct finder *f, uint32_t entry)
+{
+    uint32_t pending[8], seen[INLINE_OPS_MAX * 2];
+    unsigned pending_count = 0, seen_count = 0;
+    pending[pending_count++] = entry;
+    while (pending_count) {
+        uint32_t pc = pending[--pending_count];
+        for (;;) {
+            bool again = false;
+            for (unsigned i = 0; i < seen_count; i++)
+                again |= seen[i] == pc;
+            if (again)
+                break;
+            struct region_op o;
+            if (seen_count == INLINE_OPS_MAX || !decode_at(f, pc, &o))
+                return false;
+            seen[seen_count++] = pc;
+            enum insn_kind kind = kind_of(f, &o);
+            if (kind == KIND_STOP || is_call(&o) || (kind == KIND_INDIRECT && !is_return(&o)))
+                return false;
+            if (kind == KIND_INDIRECT)
+                break;
+            if (kind == KIND_CONDITION || kind == KIND_JUMP) {
+                if (o.op.disp <= 0 || pending_count == 8)
+                    return false;
+                pending[pending_count++] = pc + (uint32_t)o.op.disp * 4;
+                if (kind == KIND_JUMP)
+                    break;
+            }
+            pc += 4;
+        }
+    }
+    return true;
+}
+
+static int find_block(const struct region *r, uint32_t pc, unsigned context)
+{
+    for (unsigned i = 0; i < r->block_count; i++)
+        if (r->blocks[i].pc == pc && r->blocks[i].context == context)
+            return (int)i;
+    return -1;
+}
+
+// The block at pc in that context, made if there is room, else -1.
+static int want_block(struct region *r, uint32_t pc, unsigned context)
+{
+    int found = find_block(r, pc, context);
+    if (found >= 0 || r->block_count == REGION_BLOCKS_MAX - 1 || r->op_count > OPS_SOFT_MAX)
+        return found;
+    r->blocks[r->block_count] =
+        (struct region_block){.pc = pc, .context = (uint8_t)context, .taken = -1, .next = -1};
+    return (int)r->block_count++;
+}
+
+// The block at pc that the branch at from leads to, or where there is no room one that leaves for pc.
+static int16_t successor(struct region *r, uint32_t from, uint32_t pc, unsigned context)
+{
+    int to = want_block(r, pc, context);
+    if (to < 0 && r->block_count < REGION_BLOCKS_MAX) {
+        to = (int)r->block_count++;
+        r->blocks[to] = (struct region_block){.pc = pc,
+                                              .context = (uint8_t)context,
+                                              .end = END_LEAVE,
+                                              .target_pc = pc,
+                                              .taken = -1,
+                                              .next = -1};
+        r->blocks[to].first = UINT16_MAX; // complete
+    }
+    if (to >= 0 && pc <= from)
+        r->blocks[to].loop_header = true;
+    return (int16_t)to;
+}
+
+static unsigned context_depth(const struct region *r, unsigned context)
+{
+    unsigned depth = 0;
+    for (; context; context = r->contexts[context].caller)
+        depth++;
+    return depth;
+}
+
+// Ends block b with the call that is its last op.
+static void end_with_call(struct finder *f, unsigned b, const struct region_op *o)
+{
+    struct region *r = f->r;
+    struct region_block *block = &r->blocks[b];
+    uint32_t after = o->pc + 4;
+    if (o->insn == INSN_blr) {
+        block->end = END_CALL_INDIRECT;
+        block->target_pc = after;
+        block->next = successor(r, o->pc, after, block->context);
+        return;
+    }
+    uint32_t callee = o->pc + (uint32_t)o->op.disp * 4;
+    if (context_depth(r, block->context) < INLINE_DEPTH && r->context_count < 32 &&
+        is_small_leaf(f, callee)) {
+        unsigned context = r->context_count++;
+        r->contexts[context] = (struct region_context){after, block->context};
+        block->end = END_NEXT;
+        block->next = successor(r, o->pc, callee, context);
+        return;
+    }
+    block->end = END_CALL;
+    block->target_pc = callee;
+    block->next = successor(r, o->pc, after, block->context);
+}
+
+static void end_block(struct finder *f, unsigned b, const struct region_op *o)
+{
+    struct region *r = f->r;
+    struct region_block *block = &r->blocks[b];
+    switch (kind_of(f, o)) {
+    case KIND_CONDITION:
+        block->end = END_BRANCH;
+        block->taken = successor(r, o->pc, o->pc + (uint32_t)o->op.disp * 4, block->context);
+        block->next = successor(r, o->pc, o->pc + 4, block->context);
+        break;
+    case KIND_JUMP:
+        if (is_call(o)) {
+            end_with_call(f, b, o);
+        } else {
+            block->end = END_NEXT;
+            block->next = successor(r, o->pc, o->pc + (uint32_t)o->op.disp * 4, block->context);
+        }
+        break;
+    case KIND_INDIRECT:
+        if (is_call(o)) {
+            end_with_call(f, b, o);
+        } else if (is_return(o) && block->context) {
+            const struct region_context *context = &r->contexts[block->context];
+            block->end = END_RETURN;
+            block->target_pc = context->return_pc;
+            block->next = successor(r, o->pc, context->return_pc, context->caller);
+        } else {
+            block->end = END_INDIRECT;
+        }
+        break;
+    case KIND_STOP:
+        block->end = END_STEP;
+        block->target_pc = o->pc;
+        block->next = successor(r, o->pc, o->pc + 4, block->context);
+        break;
+    case KIND_OP: break;
+    }
+}
+
+// Fills block b from its pc on, up to a branch, another block's start, or the limits.
+static void fill_block(struct finder *f, unsigned b)
+{
+    struct region *r = f->r;
+    uint32_t pc = r->blocks[b].pc;
+    r->blocks[b].first = (uint16_t)r->op_count;
+    for (;;) {
+        struct region_block *block = &r->blocks[b];
+        struct region_op o;
+        int other = pc == block->pc ? -1 : find_block(r, pc, block->context);
+        if (other >= 0) {
+            block->end = END_NEXT;
+            block->next = (int16_t)other;
+            break;
+        }
+        if (r->op_count == REGION_OPS_MAX || !decode_at(f, pc, &o)) {
+            block->end = END_LEAVE;
+            block->target_pc = pc;
+            break;
+        }
+        if (kind_of(f, &o) != KIND_STOP)
+            r->ops[r->op_count++] = o;
+        block->count = (uint16_t)(r->op_count - block->first);
+        if (kind_of(f, &o) != KIND_OP) {
+            end_block(f, b, &o);
+            break;
+        }
+        pc += 4;
+    }
+    r->blocks[b].count = (uint16_t)(r->op_count - r->blocks[b].first);
+}
+
+// Blocks that turn out to start in the middle of an earlier one share no code with it: the earlier one is cut
+// short.
+static void split_overlaps(struct region *r)
+{
+    for (unsigned a = 0; a < r->block_count; a++) {
+        struct region_block *block = &r->blocks[a];
+        for (unsigned i = 1; i < block->count; i++) {
+            int other = find_block(r, r->ops[block->first + i].pc, block->context);
+            if (other >= 0 && r->blocks[other].first != UINT16_MAX) {
+                block->count = (uint16_t)i;
+                block->end = END_NEXT;
+                block->next = (int16_t)other;
+                block->taken = -1;
+                break;
+            }
+        }
+    }
+}
+
+bool region_find(struct region *r, uint32_t entry, const struct region_source *source)
+{
+    struct finder f = {r, source};
+    r->entry = entry;
+    r->op_count = r->block_count = r->page_count = 0;
+    r->context_count = 1;
+    r->contexts[0] = (struct region_context){0, 0};
+    struct region_op first;
+    if (!decode_at(&f, entry, &first) || kind_of(&f, &first) == KIND_STOP)
+        return false;
+    want_block(r, entry, 0);
+    for (unsigned b = 0; b < r->block_count; b++)
+        if (r->blocks[b].first != UINT16_MAX)
+            fill_block(&f, b);
+    split_overlaps(r);
+    return r->op_count > 0;
+}

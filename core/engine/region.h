@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// A region: the guest code that is translated as one host function. Found by following direct branches from
+// an entry, with small callees inlined; nothing in here knows how it is compiled.
+#ifndef CORE_ENGINE_REGION_H
+#define CORE_ENGINE_REGION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../isa/isa.h"
+
+enum {
+    REGION_OPS_MAX = 1500,
+    REGION_BLOCKS_MAX = 500,
+    REGION_PAGES_MAX = 16,
+};
+
+struct region_op {
+    op op;
+    uint32_t pc;
+    uint16_t insn; // enum insn
+};
+
+// How a block ends.
+enum region_end {
+    END_NEXT, // goes on at `next`
+    END_BRANCH, // conditional: at `taken` or `next`; the last op is the branch
+    END_CALL, // BL: calls target_pc, then goes on at `next`
+    END_CALL_INDIRECT, // BLR, likewise
+    END_INDIRECT, // BR and RET: leaves the region
+    END_RETURN, // RET of an inlined callee: at `next` if the target is target_pc, else leaves the region
+    END_STEP, // an instruction that the interpreter has to run (SVC, BRK, undefined), then `next`
+    END_LEAVE, // the region ends here: leaves it for target_pc
+};
+
+struct region_block {
+    uint32_t pc;
+    uint32_t target_pc;
+    uint16_t first, count; // into region.ops; the branch, if any, is the last
+    int16_t taken, next; // block indices, or -1
+    uint8_t end; // enum region_end
+    uint8_t context; // 0, or the inlined call that it belongs to
+    bool loop_header; // a branch backwards leads here
+};
+
+// The guest pages a region was read from: what it was translated from has to be what is there when it is
+// installed.
+struct region_page {
+    uint32_t address;
+    uint8_t bytes[4096];
+};
+
+struct region {
+    uint32_t entry;
+    unsigned op_count, block_count, page_count;
+    struct region_op ops[REGION_OPS_MAX];
+    struct region_block blocks[REGION_BLOCKS_MAX];
+    struct region_page pages[REGION_PAGES_MAX];
+    // what region.c works with
+    struct region_context {
+        uint32_t return_pc;
+        uint16_t caller; // the context that calls
+    } contexts[32];
+    unsigned context_count;
+};
+
+// What region_find asks of its caller.
+struct region_source {
+    void *user;
+    // Copies the page at address (page-aligned) into bytes; false if the guest cannot execute there.
+    bool (*read)(void *user, uint32_t address, uint8_t *bytes);
+    // Whether instructions of this kind (enum insn) can be translated.
+    bool (*usable)(void *user, unsigned insn);
+};
+
+// Fills *r with the region that starts at entry. False if there is nothing to translate.
+bool region_find(struct region *r, uint32_t entry, const struct region_source *source);
+
+#endif

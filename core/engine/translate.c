@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: MIT
+// The run-time of translated code: slots, the compile thread, installing, entering, invalidating.
+//
+// A slot stands for a guest address that translated code calls: a cell with the 32-bit address of its code.
+// Until there is any, that is a thunk which has the interpreter run the callee (interp_call). Everything that
+// translated code addresses lies below 2 GiB: cells, table, stack, the machine itself.
+#include "translate.h"
+
+#include <asm/prctl.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine.h"
+#include "llvm_jit.h"
+#include "object.h"
+
+enum {
+    CODE_BYTES = 64 << 20,
+    STACK_BYTES = 16 << 20,
+    STACK_RESERVE = 256 << 10, // below it, translated code makes no more calls
+    SLOTS = 1 << 16, // a power of two
+    QUEUE = 4096, // a power of two
+    THUNK_BYTES = 32,
+};
+
+enum slot_state { SLOT_COLD, SLOT_QUEUED, SLOT_DONE, SLOT_FAILED };
+
+struct slot {
+    uint32_t pc; // 0: free (nothing is ever mapped there)
+    uint32_t thunk; // the code that stands in
+    uint8_t state; // enum slot_state
+};
+
+// A translated region that is installed, or was.
+struct installed {
+    uint32_t entry;
+    struct linked_object object;
+    uint32_t page_count;
+    uint32_t pages[REGION_PAGES_MAX];
+    bool dropped;
+};
+
+// What the compile thread hands over.
+struct compiled {
+    struct compiled *next;
+    struct region *region;
+    struct jit_object object;
+};
+
+struct translator {
+    struct machine *m;
+    struct code_memory code;
+    // low memory
+    struct low {
+        uint64_t indirect_table[INDIRECT_ENTRIES];
+        uint32_t cells[SLOTS];
+    } * low;
+    uint8_t *stack;
+    struct slot slots[SLOTS];
+    uint32_t enter_region, cold_call; // addresses of the glue
+    uint32_t host_call, host_step; // and of the ways back
+    struct {
+        char name[48];
+        uint32_t address;
+    } glue[64];
+    unsigned glue_count;
+    struct installed *installed; // an array
+    unsigned installed_count, installed_room;
+    uint32_t received; // address of the region being linked
+    struct translate_stats stats;
+
+    // shared with the compile thread
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    uint32_t queue[QUEUE];
+    unsigned queue_head, queue_tail;
+    struct compiled *ready;
+    bool quit;
+    atomic_bool has_ready;
+    const char *dump;
+};
+
+static bool forked; // this process is a copy of one that translates: its code memory is still the other's
+static struct translator
+    *running; // what host_call and host_step work on: one machine translates in a process
+
+// ---- slots ----
+
+static struct slot *slot_at(struct translator *t, uint32_t pc)
+{
+    unsigned i = (pc >> 2) * 2654435761u >> 16;
+    for (unsigned n = 0; n < SLOTS; n++, i = (i + 1) % SLOTS)
+        if (t->slots[i].pc == pc || t->slots[i].pc == 0)
+            return &t->slots[i];
+    return NULL;
+}
+
+static uint32_t low_address(const void *p)
+{
+    return (uint32_t)(uintptr_t)p;
+}
+
+static uint32_t *cell_of(struct translator *t, const struct slot *s)
+{
+    return &t->low->cells[s - t->slots];
+}
+
+// Code that stores pc as the callee and jumps to the glue. 0 when the code memory is full.
+static uint32_t make_thunk(struct translator *t, uint32_t pc)
+{
+    size_t at = code_memory_take(&t->code, THUNK_BYTES);
+    if (at == SIZE_MAX)
+        return 0;
+    uint8_t *w = t->code.write + at;
+    uint32_t start = low_address(t->code.code + at), cold_pc = low_address(&t->m->cpu.cold_pc), zero = 0;
+    for (unsigned half = 0; half < 2; half++) { // mov dword [cold_pc + 4 * half], …
+        uint32_t address = cold_pc + 4 * half;
+        memcpy(w + 11 * half, "\xc7\x04\x25", 3);
+        memcpy(w + 11 * half + 3, &address, 4);
+        memcpy(w + 11 * half + 7, half ? &zero : &pc, 4);
+    }
+    uint32_t relative = t->cold_call - (start + 27);
+    w[22] = 0xe9; // jmp cold_call
+    memcpy(w + 23, &relative, 4);
+    return start;
+}
+
+// The slot for pc, with its thunk; NULL when there is no room.
+static struct slot *want_slot(struct translator *t, uint32_t pc)
+{
+    struct slot *s = slot_at(t, pc);
+    if (!s || s->pc == pc)
+        return s;
+    uint32_t thunk = make_thunk(t, pc);
+    if (!thunk)
+        return NULL;
+    *s = (struct slot){.pc = pc, .thunk = thunk};
+    *cell_of(t, s) = thunk;
+    return s;
+}
+
+// An entry that no target finds: its pc belongs to another one.
+static uint64_t empty_entry(unsigned index)
+{
+    return index == 0 ? 4 : 0;
+}
+
+static uint64_t *indirect_entry(struct translator *t, uint32_t pc)
+{
+    return &t->low->indirect_table[pc >> 2 & (INDIRECT_ENTRIES - 1)];
+}
+
+// ---- symbols ----
+
+static uint32_t resolve(void *user, const char *name)
+{
+    struct translator *t = user;
+    unsigned pc;
+    if (sscanf(name, SLOT_SYMBOL, &pc) == 1) {
+        struct slot *s = want_slot(t, pc);
+        return s ? low_address(cell_of(t, s)) : 0;
+    }
+    if (strcmp(name, "guest_cpu") == 0)
+        return low_address(&t->m->cpu);
+    if (strcmp(name, "indirect_table") == 0)
+        return low_address(t->low->indirect_table);
+    if (strcmp(name, "host_call") == 0)
+        return t->host_call;
+    if (strcmp(name, "host_step") == 0)
+        return t->host_step;
+    for (unsigned i = 0; i < t->glue_count; i++)
+        if (strcmp(name, t->glue[i].name) == 0)
+            return t->glue[i].address;
+    return 0;
+}
+
+static void receive_glue(void *user, const char *name, uint32_t address)
+{
+    struct translator *t = user;
+    if (t->glue_count < sizeof t->glue / sizeof t->glue[0]) {
+        snprintf(t->glue[t->glue_count].name, sizeof t->glue[0].name, "%s", name);
+        t->glue[t->glue_count++].address = address;
+    }
+}
+
+static void receive_region(void *user, const char *name, uint32_t address)
+{
+    struct translator *t = user;
+    unsigned pc;
+    if (sscanf(name, REGION_SYMBOL, &pc) == 1)
+        t->received = address;
+}
+
+// ---- the ways from translated code to the host ----
+
+static void host_call(void)
+{
+    interp_call(running->m);
+}
+
+static void host_step(void)
+{
+    interp_step(running->m);
+}
+
+// A jump to a host function from where 32-bit addresses reach.
+static uint32_t make_trampoline(struct translator *t, void (*f)(void))
+{
+    size_t at = code_memory_take(&t->code, 16);
+    if (at == SIZE_MAX)
+        return 0;
+    uint8_t *w = t->code.write + at;
+    memcpy(w, "\x48\xb8", 2); // movabs rax, f
+    memcpy(w + 2, &f, 8);
+    memcpy(w + 10, "\xff\xe0", 2); // jmp rax
+    return low_address(t->code.code + at);
+}
+
+// Translated code finds guest memory through gs; nothing else on this host uses that register.
+static void set_gs(const struct translator *t)
+{
+    static _Thread_local const uint8_t *current;
+    if (current != t->m->memory.base) {
+        syscall(SYS_arch_prctl, ARCH_SET_GS, t->m->memory.base);
+        current = t->m->memory.base;
+    }
+}
+
+// enter_region(code) on the low stack, or where that is in use already, further down on it.
+static void call_on_low_stack(struct translator *t, uint32_t code)
+{
+    uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    uint64_t bottom = (uint64_t)(uintptr_t)t->stack;
+    uint64_t top = stack - bottom < STACK_BYTES ? 0 : bottom + STACK_BYTES;
+    uint64_t function = t->enter_region, argument = code;
+    __asm__ volatile("mov %%rsp, %%r12\n\t"
+                     "test %2, %2\n\t"
+                     "cmovnz %2, %%rsp\n\t"
+                     "sub $128, %%rsp\n\t" // the red zone
+                     "and $-16, %%rsp\n\t"
+                     "call *%0\n\t"
+                     "mov %%r12, %%rsp"
+                     : "+a"(function), "+D"(argument), "+S"(top)
+                     :
+                     : "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "memory", "cc", "xmm0", "xmm1", "xmm2",
+                       "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
+                       "xmm13", "xmm14", "xmm15");
+}
+
+bool translate_enter(struct translator *t)
+{
+    cpu *c = &t->m->cpu;
+    struct slot *s = slot_at(t, (uint32_t)c->pc);
+    uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    if (!s || s->pc != (uint32_t)c->pc || s->state != SLOT_DONE ||
+        (stack - (uint64_t)(uintptr_t)t->stack < STACK_BYTES && stack < c->stack_limit))
+        return false;
+    set_gs(t);
+    call_on_low_stack(t, *cell_of(t, s));
+    return true;
+}
+
+// ---- the compile thread ----
+
+static bool read_page(void *user, uint32_t address, uint8_t *bytes)
+{
+    struct translator *t = ((void **)user)[0];
+    uint8_t page = t->m->memory.pages[address / GUEST_PAGE];
+    struct iovec to = {bytes, GUEST_PAGE}, from = {t->m->memory.base + address, GUEST_PAGE};
+    return page & PROT_EXEC && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)GUEST_PAGE;
+}
+
+static bool is_usable(void *user, unsigned insn)
+{
+    return jit_usable(((void **)user)[1], insn);
+}
+
+static void hand_over(struct translator *t, struct compiled *c)
+{
+    pthread_mutex_lock(&t->lock);
+    c->next = t->ready;
+    t->ready = c;
+    pthread_mutex_unlock(&t->lock);
+    atomic_store_explicit(&t->has_ready, true, memory_order_release);
+}
+
+static void compile(struct translator *t, struct jit *j, uint32_t pc)
+{
+    void *user[2] = {t, j};
+    struct region_source source = {user, read_page, is_usable};
+    struct compiled *c = calloc(1, sizeof *c);
+    struct region *r = malloc(sizeof *r);
+    enum jit_result result = JIT_AGAIN;
+    while (c && r && result == JIT_AGAIN)
+        result = region_find(r, pc, &source) ? jit_compile(j, r, t->dump, &c->object) : JIT_FAILED;
+    if (!c || !r || result != JIT_DONE) {
+        free(c);
+        free(r);
+        return;
+    }
+    c->region = r;
+    hand_over(t, c);
+}
+
+static void *compile_thread(void *user)
+{
+    struct translator *t = user;
+    char error[256];
+    struct jit *j = jit_create(error, sizeof error);
+    struct compiled *glue = calloc(1, sizeof *glue);
+    if (!j || !glue || !jit_compile_glue(j, &glue->object)) {
+        free(glue);
+        jit_destroy(j);
+        return NULL;
+    }
+    hand_over(t, glue);
+    pthread_mutex_lock(&t->lock);
+    while (!t->quit) {
+        if (t->queue_head == t->queue_tail) {
+            pthread_cond_wait(&t->wake, &t->lock);
+            continue;
+        }
+        uint32_t pc = t->queue[t->queue_head++ % QUEUE];
+        pthread_mutex_unlock(&t->lock);
+        struct timespec before, after;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+        compile(t, j, pc);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+        pthread_mutex_lock(&t->lock);
+        t->stats.compile_seconds +=
+            (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
+    }
+    pthread_mutex_unlock(&t->lock);
+    jit_destroy(j);
+    return NULL;
+}
+
+void translate_request(struct translator *t, uint32_t pc)
+{
+    struct slot *s;
+    if (forked || !t->enter_region || !(s = want_slot(t, pc)) || s->state != SLOT_COLD)
+        return;
+    pthread_mutex_lock(&t->lock);
+    if (t->queue_tail - t->queue_head < QUEUE) {
+        t->queue[t->queue_tail++ % QUEUE] = pc;
+        s->state = SLOT_QUEUED;
+        pthread_cond_signal(&t->wake);
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+// ---- installing ----
+
+// Whether guest memory still holds what the region was translated from; its pages are watched from here on.
+static bool is_current(struct translator *t, const struct region *r)
+{
+    struct memory *memory = &t->m->memory;
+    for (unsigned i = 0; i < r->page_count; i++)
+        if (!memory_mark_code(memory, r->pages[i].address) ||
+            memcmp(memory->base + r->pages[i].address, r->pages[i].bytes, GUEST_PAGE) != 0)
+            return false;
+    return true;
+}
+
+static bool install_region(struct translator *t, const struct compiled *c)
+{
+    const struct region *r = c->region;
+    struct linked_object linked;
+    if (!is_current(t, r))
+        return false;
+    if (t->installed_count == t->installed_room) {
+        unsigned room = t->installed_room ? t->installed_room * 2 : 256;
+        struct installed *more = realloc(t->installed, room * sizeof *more);
+        if (!more)
+            return false;
+        t->installed = more;
+        t->installed_room = room;
+    }
+    if (!object_link(&t->code, c->object.bytes, c->object.size, resolve, receive_region, t, &linked))
+        return false;
+    struct installed *x = &t->installed[t->installed_count++];
+    *x = (struct installed){.entry = r->entry, .object = linked, .page_count = r->page_count};
+    for (unsigned i = 0; i < r->page_count; i++)
+        x->pages[i] = r->pages[i].address;
+    struct slot *s = want_slot(t, r->entry);
+    s->state = SLOT_DONE;
+    *cell_of(t, s) = t->received;
+    *indirect_entry(t, r->entry) = (uint64_t)t->received << 32 | r->entry;
+    interp_patch_entry(t->m, r->entry);
+    t->stats.regions++;
+    t->stats.code_bytes += linked.size;
+    return true;
+}
+
+static void install_glue(struct translator *t, const struct compiled *c)
+{
+    struct linked_object linked;
+    if (!object_link(&t->code, c->object.bytes, c->object.size, resolve, receive_glue, t, &linked))
+        return;
+    free(linked.lines);
+    t->cold_call = resolve(t, "__regcall3__cold_call");
+    t->enter_region = resolve(t, "enter_region");
+}
+
+void translate_install(struct translator *t)
+{
+    if (forked || !atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire))
+        return;
+    pthread_mutex_lock(&t->lock);
+    struct compiled *list = t->ready;
+    t->ready = NULL;
+    pthread_mutex_unlock(&t->lock);
+    while (list) {
+        struct compiled *c = list;
+        list = c->next;
+        if (!c->region)
+            install_glue(t, c);
+        else if (!install_region(t, c))
+            slot_at(t, c->region->entry)->state = SLOT_FAILED;
+        free(c->region);
+        free(c->object.bytes);
+        free(c);
+    }
+}
+
+void translate_forget(struct translator *t, uint64_t address, uint64_t length)
+{
+    for (unsigned i = 0; i < t->installed_count; i++) {
+        struct installed *x = &t->installed[i];
+        for (unsigned p = 0; p < x->page_count && !x->dropped; p++)
+            x->dropped = x->pages[p] + GUEST_PAGE > address && x->pages[p] < address + length;
+        struct slot *s = x->dropped ? slot_at(t, x->entry) : NULL;
+        if (s && s->state == SLOT_DONE) {
+            s->state = SLOT_COLD;
+            *cell_of(t, s) = s->thunk;
+            uint64_t *entry = indirect_entry(t, x->entry);
+            *entry = empty_entry((unsigned)(entry - t->low->indirect_table));
+        }
+    }
+}
+
+bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc)
+{
+    for (unsigned i = 0; i < t->installed_count; i++) {
+        const struct linked_object *o = &t->installed[i].object;
+        if (host_pc - o->start >= o->size)
+            continue;
+        uint32_t offset = (uint32_t)(host_pc - o->start);
+        *pc = t->installed[i].entry;
+        for (unsigned k = 0; k < o->line_count && o->lines[k].offset <= offset; k++)
+            if (o->lines[k].pc)
+                *pc = o->lines[k].pc;
+        return true;
+    }
+    return false;
+}
+
+// ---- creation ----
+
+static void note_fork(void)
+{
+    forked = true;
+}
+
+struct translator *translator_create(struct machine *m, char *error, size_t size)
+{
+    struct translator *t = calloc(1, sizeof *t);
+    if (!t || running || (uintptr_t)m >> 31) {
+        snprintf(error, size, "there is no room for translated code below 2 GiB");
+        free(t);
+        return NULL;
+    }
+    t->m = m;
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->wake, NULL);
+    t->low =
+        mmap(NULL, sizeof *t->low, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    t->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT | MAP_NORESERVE, -1, 0);
+    if (t->low == MAP_FAILED || t->stack == MAP_FAILED || code_memory_create(&t->code, CODE_BYTES) != 0) {
+        snprintf(error, size, "the host denied memory for translated code: %s", strerror(errno));
+        translator_destroy(t);
+        return NULL;
+    }
+    mprotect(t->stack, GUEST_PAGE, PROT_NONE);
+    for (unsigned i = 0; i < INDIRECT_ENTRIES; i++)
+        t->low->indirect_table[i] = empty_entry(i);
+    t->host_call = make_trampoline(t, host_call);
+    t->host_step = make_trampoline(t, host_step);
+    m->cpu.stack_limit = (uint64_t)(uintptr_t)t->stack + STACK_RESERVE;
+    t->dump = getenv("NEURODOOM_DUMP");
+    running = t;
+    pthread_atfork(NULL, NULL, note_fork);
+    if (pthread_create(&t->thread, NULL, compile_thread, t) != 0) {
+        snprintf(error, size, "the host denied a thread for the translator");
+        t->thread = 0;
+        translator_destroy(t);
+        return NULL;
+    }
+    return t;
+}
+
+void translator_destroy(struct translator *t)
+{
+    if (!t)
+        return;
+    if (t->thread && !forked) {
+        pthread_mutex_lock(&t->lock);
+        t->quit = true;
+        pthread_cond_signal(&t->wake);
+        pthread_mutex_unlock(&t->lock);
+        pthread_join(t->thread, NULL);
+    }
+    while (t->ready) {
+        struct compiled *c = t->ready;
+        t->ready = c->next;
+        free(c->region);
+        free(c->object.bytes);
+        free(c);
+    }
+    for (unsigned i = 0; i < t->installed_count; i++)
+        free(t->installed[i].object.lines);
+    free(t->installed);
+    code_memory_destroy(&t->code);
+    if (t->low && t->low != MAP_FAILED)
+        munmap(t->low, sizeof *t->low);
+    if (t->stack && t->stack != MAP_FAILED)
+        munmap(t->stack, STACK_BYTES);
+    if (running == t)
+        running = NULL;
+    free(t);
+}
+
+void translate_get_stats(struct translator *t, struct translate_stats *stats)
+{
+    pthread_mutex_lock(&t->lock);
+    *stats = t->stats;
+    pthread_mutex_unlock(&t->lock);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// The translator: finds hot code, has it compiled on a thread of its own, and runs it.
+#ifndef CORE_ENGINE_TRANSLATE_H
+#define CORE_ENGINE_TRANSLATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../machine.h"
+
+struct translator;
+
+// How often a backward branch is taken, or a function called, between two requests to compile its target.
+// Powers of two.
+enum { HOT_LOOP = 256, HOT_CALL = 64 };
+
+#ifdef TRANSLATE
+
+// Starts the compile thread. NULL where the host cannot (a message in error): the machine then interprets.
+struct translator *translator_create(struct machine *m, char *error, size_t size);
+void translator_destroy(struct translator *t);
+
+// The code at pc is hot: compile it, unless that has been asked before. Emulation thread, as all below.
+void translate_request(struct translator *t, uint32_t pc);
+
+// Makes code that has been compiled since reachable.
+void translate_install(struct translator *t);
+
+// Runs the translated code at cpu.pc with cpu.budget; false if there is none, or no host stack for it.
+// Afterwards both say where and with how much left to go on.
+bool translate_enter(struct translator *t);
+
+// Drops what was translated from the pages of [address, address + length). Async-signal-safe.
+void translate_forget(struct translator *t, uint64_t address, uint64_t length);
+
+// The guest instruction of an access in translated code; false if host_pc is not in there.
+bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc);
+
+struct translate_stats {
+    uint64_t regions, code_bytes, from_cache;
+    double compile_seconds;
+};
+void translate_get_stats(struct translator *t, struct translate_stats *stats);
+
+#else
+
+// Built without LLVM: there is never a translator.
+static inline struct translator *translator_create(struct machine *m, char *error, size_t size)
+{
+    (void)m;
+    snprintf(error, size, "this build has no translator: it was made without LLVM 19 and clang-19");
+    return NULL;
+}
+static inline void translator_destroy(struct translator *t)
+{
+    (void)t;
+}
+static inline void translate_request(struct translator *t, uint32_t pc)
+{
+    (void)t, (void)pc;
+}
+static inline void translate_install(struct translator *t)
+{
+    (void)t;
+}
+static inline bool translate_enter(struct translator *t)
+{
+    (void)t;
+    return false;
+}
+static inline void translate_forget(struct translator *t, uint64_t address, uint64_t length)
+{
+    (void)t, (void)address, (void)length;
+}
+static inline bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc)
+{
+    (void)t, (void)host_pc, (void)pc;
+    return false;
+}
+
+#endif
+
+#endif
