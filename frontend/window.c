@@ -69,7 +69,6 @@ static void window_event(struct app *app, const SDL_WindowEvent *event)
 {
     app->dirty = true;
     switch (event->event) {
-    case SDL_WINDOWEVENT_CLOSE: app_quit(app); break;
     case SDL_WINDOWEVENT_FOCUS_LOST: lose_focus(app); break;
     case SDL_WINDOWEVENT_FOCUS_GAINED: gain_focus(app); break;
     default: break;
