@@ -10,7 +10,7 @@
 #include "../core/nn/model_file.h"
 #include "../core/nn/train.h"
 
-enum { BATCH = 256, STEPS_AN_EPOCH = 250, EPOCHS = 40, SEED = 1 };
+enum { BATCH = 256, STEPS_AN_EPOCH = 250, EPOCHS = 20, SEED = 1 };
 
 static const char data_recipe[] =
     "every value of (top byte, 12 features) that an allocated word of the instruction tables has, labelled "
