@@ -7,7 +7,7 @@
 //   {Rn}                                 a general register, X or W by size
 //   {In}                                 a list of val + 1 vector registers
 //   {T4} {E4}                            a list of 1 to 4 vector registers from d, as {Td} or as {Ed}
-//   {w4} {l4}                            what a post-indexed access to so many of them, or of their lanes, adds
+//   {w4} {l4}                            what post-indexing adds for that many of them, or of their lanes
 //   {d} {n} {m} {a}                      a slot as a decimal number
 // or a letter alone:
 //   {i} imm in hex   {o} imm, signed decimal   {v} val   {t} the target of a direct branch
