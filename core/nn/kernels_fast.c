@@ -13,7 +13,7 @@
 // for tests.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&                \
     !defined(NN_ONE_WIDTH)
-#define EACH_WIDTH __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#define EACH_WIDTH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define EACH_WIDTH
 #endif

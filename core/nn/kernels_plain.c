@@ -11,12 +11,13 @@ static const float ROOT_HALF = 0.70710678118654752f, ROOT_INVERSE_2PI = 0.398942
 static void gemm(bool transpose_a, bool transpose_b, int m, int n, int k, const float *a, int lda,
                  const float *b, int ldb, float keep, float *c, int ldc)
 {
+    size_t a_row = transpose_a ? 1 : lda, a_step = transpose_a ? lda : 1;
+    size_t b_column = transpose_b ? ldb : 1, b_step = transpose_b ? 1 : ldb;
     for (size_t i = 0; i < (size_t)m; i++)
         for (size_t j = 0; j < (size_t)n; j++) {
             float sum = 0;
             for (size_t l = 0; l < (size_t)k; l++)
-                sum += (transpose_a ? a[l * lda + i] : a[i * lda + l]) *
-                       (transpose_b ? b[j * ldb + l] : b[l * ldb + j]);
+                sum += a[i * a_row + l * a_step] * b[j * b_column + l * b_step];
             c[i * ldc + j] = keep != 0 ? sum + keep * c[i * ldc + j] : sum;
         }
 }

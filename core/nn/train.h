@@ -26,7 +26,8 @@ struct training {
 
 enum training_end {
     TRAINING_DONE,
-    TRAINING_INTERRUPTED, // Ctrl-C: parameters are the best so far, and a checkpoint says where to go on
+    TRAINING_INTERRUPTED, // Ctrl-C: parameters are the best so far (before the first epoch ends: the current
+                          // ones), and a checkpoint says where to go on
     TRAINING_FAILED, // *error says why: the loss is not finite, a checkpoint is damaged or cannot be written
 };
 
