@@ -2,7 +2,9 @@
 // ioctl: terminals, and the device page. Only requests that are known to be harmless reach the host (one that
 // is not: TIOCSTI types into the host's terminal).
 #include <errno.h>
+#include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -15,6 +17,22 @@ struct guest_termios {
     uint8_t line, characters[19];
 };
 _Static_assert(sizeof(struct guest_termios) == 36, "struct termios");
+
+// Changes a terminal. A process in the background is stopped by SIGTTOU for that, unless it blocks the
+// signal: the host's kernel has to know of that, as the guest's mask is otherwise kept here.
+static int64_t change_terminal(struct linux_process *p, int host, uint64_t request, const void *argument)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTTOU);
+    bool blocked = p->owns_host && p->signals.blocked & SIGNAL_BIT(SIGTTOU);
+    if (blocked)
+        sigprocmask(SIG_BLOCK, &set, NULL);
+    int64_t result = blocking_call(p, false, SYS_ioctl, host, (long)request, (long)argument, 0, 0, 0);
+    if (blocked)
+        sigprocmask(SIG_UNBLOCK, &set, NULL);
+    return result;
+}
 
 // Reads and writes size bytes at the address that the request takes.
 static int64_t pass(struct linux_process *p, int host, uint64_t request, uint64_t address, uint64_t size,
@@ -39,7 +57,7 @@ static int64_t set_group(struct linux_process *p, int host, uint64_t address)
         group = getpid();
     if (group != getpgrp() && !process_may_name(p, group))
         return -EPERM;
-    return ioctl(host, TIOCSPGRP, &group) ? -errno : 0;
+    return change_terminal(p, host, TIOCSPGRP, &group);
 }
 
 int64_t sys_ioctl(struct linux_process *p, const uint64_t *a)
@@ -60,7 +78,12 @@ int64_t sys_ioctl(struct linux_process *p, const uint64_t *a)
     case TCGETS: return pass(p, d->host, request, a[2], termios, false, true);
     case TCSETS:
     case TCSETSW:
-    case TCSETSF: return pass(p, d->host, request, a[2], termios, true, false);
+    case TCSETSF: {
+        struct guest_termios settings;
+        if (!guest_read(p, a[2], &settings, sizeof settings))
+            return -EFAULT;
+        return change_terminal(p, d->host, request, &settings);
+    }
     case TIOCGWINSZ: return pass(p, d->host, request, a[2], sizeof(struct winsize), false, true);
     case TIOCSWINSZ: return pass(p, d->host, request, a[2], sizeof(struct winsize), true, false);
     case FIONREAD:

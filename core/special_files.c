@@ -63,11 +63,29 @@ static void normalize(struct files *f, const char *path, char normal[PATH_MAX])
         snprintf(normal, PATH_MAX, "/proc/self%s", path + 17);
 }
 
-// The device's host path if the path names one that is offered.
+// Whether the path is that of the terminal that the guest has got as its standard input, output or error.
+static bool is_own_terminal(struct files *f, const char *path)
+{
+    char link[HOST_FD_PATH_SIZE], name[PATH_MAX];
+    if (!f || !f->machine->config.host_stdin || (!is_below(path, "/dev/pts") && strncmp(path, "/dev/tty", 8)))
+        return false;
+    for (int fd = 0; fd <= 2; fd++) {
+        files_host_path(fd, link);
+        ssize_t length = readlink(link, name, sizeof name - 1);
+        name[length < 0 ? 0 : length] = 0;
+        if (!strcmp(name, path) && isatty(fd))
+            return true;
+    }
+    return false;
+}
+
+// Whether the path names a device that is offered (f NULL: that may be).
 static bool find_device(struct files *f, const char *path, bool *is_page)
 {
     *is_page = f && f->device && !strcmp(path, DEVICE_PATH);
     if (*is_page)
+        return true;
+    if (is_own_terminal(f, path))
         return true;
     for (size_t i = 0; i < COUNT(devices); i++) {
         if (strncmp(path, "/dev/", 5) || strcmp(path + 5, devices[i]))
