@@ -57,6 +57,7 @@ struct machine_config {
     bool host_stdin; // the guest reads the host's standard input, else it is empty
     enum machine_clock clock;
     enum machine_engine engine;
+    const char *cache_folder; // where translated code is kept, absolute; NULL = nowhere. Made if need be (0700)
     void *user;
     // On the emulation thread, for each presented frame. May block (vsync, pause).
     void (*present)(void *user, const struct machine_frame *frame);

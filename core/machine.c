@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,23 @@ enum machine_engine machine_default_engine(void)
     return MACHINE_ENGINE_INTERP;
 }
 
+// Whether the guest may write in folder: then nothing that runs on the host may come from there.
+static bool grants_reach(const struct machine_config *config, const char *folder)
+{
+    char inner[PATH_MAX], outer[PATH_MAX];
+    if (!realpath(folder, inner))
+        snprintf(inner, sizeof inner, "%s", folder);
+    for (size_t i = 0; i < config->grant_count; i++) {
+        if (!config->grants[i].writable || !realpath(config->grants[i].host, outer))
+            continue;
+        size_t length = strlen(outer);
+        if (strncmp(inner, outer, length) == 0 &&
+            (inner[length] == '/' || inner[length] == '\0' || length == 1))
+            return true;
+    }
+    return false;
+}
+
 static void forget_translated(void *owner, uint64_t address, uint64_t length)
 {
     translate_forget(owner, address, length);
@@ -111,6 +129,8 @@ machine *machine_create(const struct machine_config *config, enum machine_error 
         snprintf(error, size, "the host denied the device page: %s", strerror(errno));
     else
         m->process = linux_create(m, reason, error, size);
+    if (m->process && m->translator && config->cache_folder && !grants_reach(config, config->cache_folder))
+        translate_load_cache(m->translator, config->cache_folder);
     if (!m->process) {
         machine_destroy(m);
         return NULL;

@@ -252,6 +252,22 @@ static void report_fault(const machine *m, const char *program)
     fprintf(stderr, ": %s\n", f->what);
 }
 
+// $XDG_CACHE_HOME/neurodoom, or NULL where there is none to be had.
+static const char *cache_folder(void)
+{
+    static char folder[PATH_MAX];
+    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (base && base[0] == '/')
+        snprintf(folder, sizeof folder, "%s", base);
+    else if (home && home[0] == '/')
+        snprintf(folder, sizeof folder, "%s/.cache", home);
+    else
+        return NULL;
+    mkdir(folder, 0700);
+    strncat(folder, "/neurodoom", sizeof folder - strlen(folder) - 1);
+    return folder;
+}
+
 int main(int argc, char **argv)
 {
     static struct options options;
@@ -270,6 +286,7 @@ int main(int argc, char **argv)
         .host_stdin = true,
         .clock = MACHINE_CLOCK_REAL,
         .engine = options.engine,
+        .cache_folder = cache_folder(),
     };
     enum machine_error reason;
     char error[1024];

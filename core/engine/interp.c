@@ -122,7 +122,8 @@ static uint64_t pc_of(const cpu *c, const op *o)
 }
 
 // The target of a branch has become hot: it is asked for, then run as before.
-static __attribute__((noinline, cold)) op *hot_target(cpu *c, op *target, const char *code)
+static __attribute__((noinline, cold)) op *hot_target(cpu *c, op *target,
+                                                      __attribute__((unused)) const char *code)
 {
     struct machine *m = machine_of(c);
     if (m->translator)
@@ -377,7 +378,7 @@ static handler_function *choose_handler(const enum insn *ids, const op *ops, uns
 
 // Handler 0: the op has not been decoded. A sequence's later ops get their operands only: who jumps to them
 // comes here.
-static op *decode_first(cpu *c, op *o, const char *code)
+static op *decode_first(cpu *c, op *o, __attribute__((unused)) const char *code)
 {
     struct machine *m = machine_of(c);
     uint64_t pc = pc_of(c, o);
@@ -450,7 +451,6 @@ void interp_call(struct machine *m)
 {
     cpu *c = &m->cpu;
     uint64_t outer = c->return_pc, target = c->cold_pc;
-    const char *code = (const char *)decode_first;
     if (target & 0x00ffffff00000003) {
         c->retired_bias = -c->budget * (int64_t)sizeof(op) - (int64_t)(intptr_t)op_at(c, 0);
         wild_target(c, op_at(c, 0) - 1, target);
@@ -461,7 +461,6 @@ void interp_call(struct machine *m)
     c->return_pc = c->x[REG_LR];
     if (call_is_hot(c, o))
         translate_request(m->translator, (uint32_t)target);
-    (void)code;
     run_from(c, o);
     if (c->stop != STOP_RETURN)
         fault_leave();

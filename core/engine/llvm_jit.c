@@ -1038,13 +1038,13 @@ static void dump_object(const struct region *r, const char *folder, const struct
     }
 }
 
-bool jit_usable(struct jit *j, unsigned insn)
+static bool jit_usable(struct jit *j, unsigned insn)
 {
     return template_of(j, insn)->usable;
 }
 
-enum jit_result jit_compile(struct jit *j, const struct region *r, const char *dump,
-                            struct jit_object *object)
+static enum jit_result jit_compile(struct jit *j, const struct region *r, const char *dump,
+                                   struct jit_object *object)
 {
     static const char passes[] =
         "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,dse,"
@@ -1082,7 +1082,7 @@ enum jit_result jit_compile(struct jit *j, const struct region *r, const char *d
     return result;
 }
 
-bool jit_compile_glue(struct jit *j, struct jit_object *object)
+static bool jit_compile_glue(struct jit *j, struct jit_object *object)
 {
     LLVMModuleRef module = LLVMCloneModule(j->templates);
     for (LLVMValueRef f = LLVMGetFirstFunction(module), next; f; f = next) {
@@ -1101,13 +1101,30 @@ bool jit_compile_glue(struct jit *j, struct jit_object *object)
 
 // ---- creation ----
 
-struct jit *jit_create(char *error, size_t size)
+static void jit_destroy(struct jit *j)
+{
+    if (!j)
+        return;
+    for (unsigned i = 0; i < INSN_COUNT; i++)
+        free(j->template[i].order);
+    if (j->layout)
+        LLVMDisposeTargetData(j->layout);
+    if (j->machine)
+        LLVMDisposeTargetMachine(j->machine);
+    if (j->templates)
+        LLVMDisposeModule(j->templates);
+    LLVMContextDispose(j->context);
+    free(j);
+}
+
+static struct jit *jit_create(char *error, size_t size)
 {
     struct jit *j = calloc(1, sizeof *j);
     if (!j) {
         snprintf(error, size, "no memory for the translator");
         return NULL;
     }
+    isa_init();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
@@ -1149,18 +1166,6 @@ struct jit *jit_create(char *error, size_t size)
     return j;
 }
 
-void jit_destroy(struct jit *j)
-{
-    if (!j)
-        return;
-    for (unsigned i = 0; i < INSN_COUNT; i++)
-        free(j->template[i].order);
-    if (j->layout)
-        LLVMDisposeTargetData(j->layout);
-    if (j->machine)
-        LLVMDisposeTargetMachine(j->machine);
-    if (j->templates)
-        LLVMDisposeModule(j->templates);
-    LLVMContextDispose(j->context);
-    free(j);
-}
+__attribute__((visibility("default"))) extern const struct jit_functions jit_functions;
+const struct jit_functions jit_functions = {jit_create, jit_destroy, jit_usable, jit_compile,
+                                            jit_compile_glue};

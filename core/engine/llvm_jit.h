@@ -25,24 +25,27 @@ struct jit_object {
 // Entries of the table of indirect branch targets: pc in the low, code address in the high half.
 #define INDIRECT_ENTRIES 4096u
 
-// Reads the bitcode that was built in. One jit serves one thread. NULL with a message in error.
-struct jit *jit_create(char *error, size_t size);
-void jit_destroy(struct jit *j);
-
-// Whether instructions of this kind (enum insn) can be compiled; the others are left to the interpreter.
-bool jit_usable(struct jit *j, unsigned insn);
-
 enum jit_result {
     JIT_DONE,
     JIT_AGAIN, // an instruction turned out not to be usable: find the region again
     JIT_FAILED, // LLVM cannot
 };
 
-// Compiles a region. dump: NULL, or a folder that receives its guest code, IR and object.
-enum jit_result jit_compile(struct jit *j, const struct region *r, const char *dump,
-                            struct jit_object *object);
+// LLVM is large and, once code is cached, not needed: llvm_jit.c is a module of its own beside the programs,
+// loaded when there is something to compile. It exports one symbol, jit_functions.
+#define JIT_MODULE "translate_llvm.so"
 
-// Compiles the glue and the functions that instructions share.
-bool jit_compile_glue(struct jit *j, struct jit_object *object);
+struct jit_functions {
+    // Reads the bitcode that was built in. One jit serves one thread. NULL with a message in error.
+    struct jit *(*create)(char *error, size_t size);
+    void (*destroy)(struct jit *j);
+    // Whether instructions of this kind (enum insn) can be compiled; the others are left to the interpreter.
+    bool (*usable)(struct jit *j, unsigned insn);
+    // Compiles a region. dump: NULL, or a folder that receives its guest code, IR and object.
+    enum jit_result (*compile)(struct jit *j, const struct region *r, const char *dump,
+                               struct jit_object *object);
+    // Compiles the glue and the functions that instructions share.
+    bool (*compile_glue)(struct jit *j, struct jit_object *object);
+};
 
 #endif

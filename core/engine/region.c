@@ -200,9 +200,13 @@ static void end_block(struct finder *f, unsigned b, const struct region_op *o)
         }
         break;
     case KIND_STOP:
-        block->end = END_STEP;
         block->target_pc = o->pc;
-        block->next = successor(r, o->pc, o->pc + 4, block->context);
+        if (isa_info[o->insn].kind == KIND_STOP) {
+            block->end = END_LEAVE;
+        } else {
+            block->end = END_STEP;
+            block->next = successor(r, o->pc, o->pc + 4, block->context);
+        }
         break;
     case KIND_OP: break;
     }

@@ -29,8 +29,8 @@ enum region_end {
     END_CALL_INDIRECT, // BLR, likewise
     END_INDIRECT, // BR and RET: leaves the region
     END_RETURN, // RET of an inlined callee: at `next` if the target is target_pc, else leaves the region
-    END_STEP, // an instruction that the interpreter has to run (SVC, BRK, undefined), then `next`
-    END_LEAVE, // the region ends here: leaves it for target_pc
+    END_STEP, // the interpreter runs the instruction at target_pc, then `next`
+    END_LEAVE, // leaves the region for target_pc: it is full, or an instruction stops the engine (SVC, BRK, …)
 };
 
 struct region_block {

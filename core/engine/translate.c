@@ -7,7 +7,9 @@
 #include "translate.h"
 
 #include <asm/prctl.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "code_cache.h"
 #include "engine.h"
 #include "llvm_jit.h"
 #include "object.h"
+#include "translator_identity.h"
 
 enum {
     CODE_BYTES = 64 << 20,
@@ -50,7 +57,7 @@ struct installed {
 // What the compile thread hands over.
 struct compiled {
     struct compiled *next;
-    struct region *region;
+    struct region *region; // NULL: the glue
     struct jit_object object;
 };
 
@@ -74,6 +81,8 @@ struct translator {
     struct installed *installed; // an array
     unsigned installed_count, installed_room;
     uint32_t received; // address of the region being linked
+    bool (*lockstep)(struct translator *t); // runs and checks what would be entered; NULL = just enter it
+    struct code_cache *cache; // NULL: nothing is kept
     struct translate_stats stats;
 
     // shared with the compile thread
@@ -82,7 +91,8 @@ struct translator {
     pthread_cond_t wake;
     uint32_t queue[QUEUE];
     unsigned queue_head, queue_tail;
-    struct compiled *ready;
+    struct compiled *ready, **ready_end;
+    bool needs_glue;
     bool quit;
     atomic_bool has_ready;
     const char *dump;
@@ -133,18 +143,25 @@ static uint32_t make_thunk(struct translator *t, uint32_t pc)
     return start;
 }
 
-// The slot for pc, with its thunk; NULL when there is no room.
+// The slot for pc; NULL when there is no room.
 static struct slot *want_slot(struct translator *t, uint32_t pc)
 {
     struct slot *s = slot_at(t, pc);
-    if (!s || s->pc == pc)
-        return s;
-    uint32_t thunk = make_thunk(t, pc);
-    if (!thunk)
-        return NULL;
-    *s = (struct slot){.pc = pc, .thunk = thunk};
-    *cell_of(t, s) = thunk;
+    if (s)
+        s->pc = pc;
     return s;
+}
+
+// The cell for pc, with a thunk in it if there is no code yet; NULL when there is no room.
+static uint32_t *want_cell(struct translator *t, uint32_t pc)
+{
+    struct slot *s = want_slot(t, pc);
+    if (!s || (!s->thunk && !(s->thunk = make_thunk(t, pc))))
+        return NULL;
+    uint32_t *cell = cell_of(t, s);
+    if (!*cell)
+        *cell = s->thunk;
+    return cell;
 }
 
 // An entry that no target finds: its pc belongs to another one.
@@ -165,8 +182,8 @@ static uint32_t resolve(void *user, const char *name)
     struct translator *t = user;
     unsigned pc;
     if (sscanf(name, SLOT_SYMBOL, &pc) == 1) {
-        struct slot *s = want_slot(t, pc);
-        return s ? low_address(cell_of(t, s)) : 0;
+        uint32_t *cell = want_cell(t, pc);
+        return cell ? low_address(cell) : 0;
     }
     if (strcmp(name, "guest_cpu") == 0)
         return low_address(&t->m->cpu);
@@ -255,7 +272,7 @@ static void call_on_low_stack(struct translator *t, uint32_t code)
                        "xmm13", "xmm14", "xmm15");
 }
 
-bool translate_enter(struct translator *t)
+bool translate_enter_code(struct translator *t)
 {
     cpu *c = &t->m->cpu;
     struct slot *s = slot_at(t, (uint32_t)c->pc);
@@ -268,6 +285,16 @@ bool translate_enter(struct translator *t)
     return true;
 }
 
+bool translate_enter(struct translator *t)
+{
+    return t->lockstep ? t->lockstep(t) : translate_enter_code(t);
+}
+
+void translate_set_lockstep(struct translator *t, bool (*check)(struct translator *t))
+{
+    t->lockstep = check;
+}
+
 // ---- the compile thread ----
 
 static bool read_page(void *user, uint32_t address, uint8_t *bytes)
@@ -278,29 +305,59 @@ static bool read_page(void *user, uint32_t address, uint8_t *bytes)
     return page & PROT_EXEC && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)GUEST_PAGE;
 }
 
-static bool is_usable(void *user, unsigned insn)
-{
-    return jit_usable(((void **)user)[1], insn);
-}
-
 static void hand_over(struct translator *t, struct compiled *c)
 {
     pthread_mutex_lock(&t->lock);
-    c->next = t->ready;
-    t->ready = c;
+    *t->ready_end = c;
+    t->ready_end = &c->next;
     pthread_mutex_unlock(&t->lock);
     atomic_store_explicit(&t->has_ready, true, memory_order_release);
 }
 
-static void compile(struct translator *t, struct jit *j, uint32_t pc)
+// What the compile thread works with: LLVM, which is loaded when there is something to compile.
+struct compiler {
+    const struct jit_functions *functions;
+    struct jit *jit;
+};
+
+static bool is_usable(void *user, unsigned insn)
 {
-    void *user[2] = {t, j};
+    const struct compiler *compiler = ((void **)user)[1];
+    return compiler->functions->usable(compiler->jit, insn);
+}
+
+static bool load_llvm(struct translator *t, struct compiler *compiler)
+{
+    char path[4096], error[256];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof JIT_MODULE);
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    if (length <= 0)
+        return false;
+    strcpy(path + length, JIT_MODULE);
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    compiler->functions = module ? dlsym(module, "jit_functions") : NULL;
+    if (!compiler->functions) {
+        machine_log(t->m, "the translator cannot be loaded, the program is interpreted: %s", dlerror());
+        return false;
+    }
+    compiler->jit = compiler->functions->create(error, sizeof error);
+    if (!compiler->jit)
+        machine_log(t->m, "the translator does not start, the program is interpreted: %s", error);
+    return compiler->jit;
+}
+
+static void compile(struct translator *t, struct compiler *compiler, uint32_t pc)
+{
+    void *user[2] = {t, compiler};
     struct region_source source = {user, read_page, is_usable};
     struct compiled *c = calloc(1, sizeof *c);
     struct region *r = malloc(sizeof *r);
     enum jit_result result = JIT_AGAIN;
     while (c && r && result == JIT_AGAIN)
-        result = region_find(r, pc, &source) ? jit_compile(j, r, t->dump, &c->object) : JIT_FAILED;
+        result = region_find(r, pc, &source)
+                     ? compiler->functions->compile(compiler->jit, r, t->dump, &c->object)
+                     : JIT_FAILED;
     if (!c || !r || result != JIT_DONE) {
         free(c);
         free(r);
@@ -310,20 +367,24 @@ static void compile(struct translator *t, struct jit *j, uint32_t pc)
     hand_over(t, c);
 }
 
+static bool compile_glue(struct translator *t, struct compiler *compiler)
+{
+    struct compiled *glue = calloc(1, sizeof *glue);
+    if (!glue || !compiler->functions->compile_glue(compiler->jit, &glue->object)) {
+        free(glue);
+        return false;
+    }
+    hand_over(t, glue);
+    return true;
+}
+
 static void *compile_thread(void *user)
 {
     struct translator *t = user;
-    char error[256];
-    struct jit *j = jit_create(error, sizeof error);
-    struct compiled *glue = calloc(1, sizeof *glue);
-    if (!j || !glue || !jit_compile_glue(j, &glue->object)) {
-        free(glue);
-        jit_destroy(j);
-        return NULL;
-    }
-    hand_over(t, glue);
+    struct compiler compiler = {0};
+    bool works = true;
     pthread_mutex_lock(&t->lock);
-    while (!t->quit) {
+    while (!t->quit && works) {
         if (t->queue_head == t->queue_tail) {
             pthread_cond_wait(&t->wake, &t->lock);
             continue;
@@ -332,21 +393,25 @@ static void *compile_thread(void *user)
         pthread_mutex_unlock(&t->lock);
         struct timespec before, after;
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
-        compile(t, j, pc);
+        if (!compiler.jit)
+            works = load_llvm(t, &compiler) && (!t->needs_glue || compile_glue(t, &compiler));
+        if (works)
+            compile(t, &compiler, pc);
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
         pthread_mutex_lock(&t->lock);
         t->stats.compile_seconds +=
             (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
     }
     pthread_mutex_unlock(&t->lock);
-    jit_destroy(j);
+    if (compiler.jit)
+        compiler.functions->destroy(compiler.jit);
     return NULL;
 }
 
 void translate_request(struct translator *t, uint32_t pc)
 {
     struct slot *s;
-    if (forked || !t->enter_region || !(s = want_slot(t, pc)) || s->state != SLOT_COLD)
+    if (forked || !(s = want_slot(t, pc)) || s->state != SLOT_COLD)
         return;
     pthread_mutex_lock(&t->lock);
     if (t->queue_tail - t->queue_head < QUEUE) {
@@ -359,55 +424,80 @@ void translate_request(struct translator *t, uint32_t pc)
 
 // ---- installing ----
 
-// Whether guest memory still holds what the region was translated from; its pages are watched from here on.
-static bool is_current(struct translator *t, const struct region *r)
+// Whether guest memory still holds what the object was translated from; its pages are watched from here on.
+static bool is_current(struct translator *t, const struct cached_object *o)
 {
     struct memory *memory = &t->m->memory;
-    for (unsigned i = 0; i < r->page_count; i++)
-        if (!memory_mark_code(memory, r->pages[i].address) ||
-            memcmp(memory->base + r->pages[i].address, r->pages[i].bytes, GUEST_PAGE) != 0)
+    for (unsigned i = 0; i < o->page_count; i++)
+        if (!memory_mark_code(memory, o->pages[i].address) ||
+            XXH3_64bits(memory->base + o->pages[i].address, GUEST_PAGE) != o->pages[i].hash)
             return false;
     return true;
 }
 
-static bool install_region(struct translator *t, const struct compiled *c)
+static struct installed *add_installed(struct translator *t)
 {
-    const struct region *r = c->region;
-    struct linked_object linked;
-    if (!is_current(t, r))
-        return false;
     if (t->installed_count == t->installed_room) {
         unsigned room = t->installed_room ? t->installed_room * 2 : 256;
         struct installed *more = realloc(t->installed, room * sizeof *more);
         if (!more)
-            return false;
+            return NULL;
         t->installed = more;
         t->installed_room = room;
     }
-    if (!object_link(&t->code, c->object.bytes, c->object.size, resolve, receive_region, t, &linked))
+    return &t->installed[t->installed_count];
+}
+
+// Makes a region's code reachable: by its cell, the table, and the interpreter.
+static bool install_region(struct translator *t, const struct cached_object *o)
+{
+    struct linked_object linked;
+    struct installed *x = add_installed(t);
+    uint32_t *cell = want_cell(t, o->entry);
+    if (!x || !cell || !is_current(t, o) ||
+        !object_link(&t->code, o->bytes, o->size, resolve, receive_region, t, &linked))
         return false;
-    struct installed *x = &t->installed[t->installed_count++];
-    *x = (struct installed){.entry = r->entry, .object = linked, .page_count = r->page_count};
-    for (unsigned i = 0; i < r->page_count; i++)
-        x->pages[i] = r->pages[i].address;
-    struct slot *s = want_slot(t, r->entry);
-    s->state = SLOT_DONE;
-    *cell_of(t, s) = t->received;
-    *indirect_entry(t, r->entry) = (uint64_t)t->received << 32 | r->entry;
-    interp_patch_entry(t->m, r->entry);
+    *x = (struct installed){.entry = o->entry, .object = linked, .page_count = o->page_count};
+    for (unsigned i = 0; i < o->page_count; i++)
+        x->pages[i] = o->pages[i].address;
+    t->installed_count++;
+    slot_at(t, o->entry)->state = SLOT_DONE;
+    *cell = t->received;
+    *indirect_entry(t, o->entry) = (uint64_t)t->received << 32 | o->entry;
+    interp_patch_entry(t->m, o->entry);
     t->stats.regions++;
     t->stats.code_bytes += linked.size;
     return true;
 }
 
-static void install_glue(struct translator *t, const struct compiled *c)
+static bool install_glue(struct translator *t, const struct cached_object *o)
 {
     struct linked_object linked;
-    if (!object_link(&t->code, c->object.bytes, c->object.size, resolve, receive_glue, t, &linked))
-        return;
+    if (!object_link(&t->code, o->bytes, o->size, resolve, receive_glue, t, &linked))
+        return false;
     free(linked.lines);
     t->cold_call = resolve(t, "__regcall3__cold_call");
     t->enter_region = resolve(t, "enter_region");
+    return t->cold_call && t->enter_region;
+}
+
+static bool install(struct translator *t, const struct cached_object *o)
+{
+    return o->page_count ? install_region(t, o) : install_glue(t, o);
+}
+
+static struct cached_object describe(const struct compiled *c)
+{
+    struct cached_object o = {.bytes = c->object.bytes, .size = c->object.size};
+    if (c->region) {
+        o.entry = c->region->entry;
+        o.page_count = c->region->page_count;
+        for (unsigned i = 0; i < o.page_count; i++) {
+            o.pages[i].address = c->region->pages[i].address;
+            o.pages[i].hash = XXH3_64bits(c->region->pages[i].bytes, GUEST_PAGE);
+        }
+    }
+    return o;
 }
 
 void translate_install(struct translator *t)
@@ -417,19 +507,75 @@ void translate_install(struct translator *t)
     pthread_mutex_lock(&t->lock);
     struct compiled *list = t->ready;
     t->ready = NULL;
+    t->ready_end = &t->ready;
     pthread_mutex_unlock(&t->lock);
     while (list) {
         struct compiled *c = list;
         list = c->next;
-        if (!c->region)
-            install_glue(t, c);
-        else if (!install_region(t, c))
+        struct cached_object o = describe(c);
+        bool installed = install(t, &o);
+        if (!installed && c->region)
             slot_at(t, c->region->entry)->state = SLOT_FAILED;
+        if (installed && t->cache)
+            code_cache_add(t->cache, &o);
+        else
+            free(c->object.bytes);
         free(c->region);
-        free(c->object.bytes);
         free(c);
     }
 }
+
+// ---- the cache ----
+
+// Whatever host code depends on besides the guest: the definitions, LLVM, this processor.
+static uint64_t cache_identity(void)
+{
+    XXH64_hash_t hash = XXH3_64bits(TRANSLATOR_IDENTITY, strlen(TRANSLATOR_IDENTITY));
+    char line[8192];
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && fgets(line, sizeof line, f) && line[0] != '\n')
+        if (strncmp(line, "model name", 10) == 0 || strncmp(line, "flags", 5) == 0)
+            hash = XXH3_64bits_withSeed(line, strlen(line), hash);
+    if (f)
+        fclose(f);
+    return hash;
+}
+
+static uint64_t file_hash(const char *path)
+{
+    uint64_t hash = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+    void *bytes = size > 0 ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    if (bytes != MAP_FAILED) {
+        hash = XXH3_64bits(bytes, (size_t)size);
+        munmap(bytes, (size_t)size);
+    }
+    if (fd >= 0)
+        close(fd);
+    return hash;
+}
+
+void translate_load_cache(struct translator *t, const char *folder)
+{
+    uint64_t program = file_hash(t->m->config.program);
+    t->cache = program ? code_cache_open(folder, program, cache_identity()) : NULL;
+    size_t count = t->cache ? code_cache_count(t->cache) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct cached_object *o = code_cache_get(t->cache, i);
+        bool is_glue = o->page_count == 0;
+        if (is_glue ? t->enter_region == 0 : t->enter_region != 0) {
+            if (install(t, o)) {
+                t->needs_glue = false;
+                t->stats.from_cache++;
+                continue;
+            }
+        }
+        code_cache_drop(t->cache, i);
+    }
+}
+
+// ---- invalidation ----
 
 void translate_forget(struct translator *t, uint64_t address, uint64_t length)
 {
@@ -497,6 +643,8 @@ struct translator *translator_create(struct machine *m, char *error, size_t size
     t->host_step = make_trampoline(t, host_step);
     m->cpu.stack_limit = (uint64_t)(uintptr_t)t->stack + STACK_RESERVE;
     t->dump = getenv("NEURODOOM_DUMP");
+    t->ready_end = &t->ready;
+    t->needs_glue = true;
     running = t;
     pthread_atfork(NULL, NULL, note_fork);
     if (pthread_create(&t->thread, NULL, compile_thread, t) != 0) {
@@ -508,10 +656,29 @@ struct translator *translator_create(struct machine *m, char *error, size_t size
     return t;
 }
 
+// For tests/bench/hot-regions: where each region's code is.
+static void list_regions(const struct translator *t)
+{
+    char path[600];
+    snprintf(path, sizeof path, "%s/regions.txt", t->dump);
+    FILE *f = fopen(path, "w");
+    for (unsigned i = 0; f && i < t->installed_count; i++) {
+        const struct installed *x = &t->installed[i];
+        uint64_t offset;
+        const char *symbol = machine_symbol(t->m, x->entry, &offset);
+        fprintf(f, "%x %x %08x %s+%llx\n", x->object.start - low_address(t->code.code), x->object.size, x->entry,
+                symbol ? symbol : "?", (unsigned long long)offset);
+    }
+    if (f)
+        fclose(f);
+}
+
 void translator_destroy(struct translator *t)
 {
     if (!t)
         return;
+    if (t->dump)
+        list_regions(t);
     if (t->thread && !forked) {
         pthread_mutex_lock(&t->lock);
         t->quit = true;
@@ -519,6 +686,8 @@ void translator_destroy(struct translator *t)
         pthread_mutex_unlock(&t->lock);
         pthread_join(t->thread, NULL);
     }
+    if (!forked)
+        code_cache_close(t->cache);
     while (t->ready) {
         struct compiled *c = t->ready;
         t->ready = c->next;

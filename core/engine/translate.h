@@ -21,6 +21,10 @@ enum { HOT_LOOP = 256, HOT_CALL = 64 };
 struct translator *translator_create(struct machine *m, char *error, size_t size);
 void translator_destroy(struct translator *t);
 
+// Takes over what earlier runs of the program have left in folder, and leaves there what this one compiles.
+// Once, when the program has been loaded.
+void translate_load_cache(struct translator *t, const char *folder);
+
 // The code at pc is hot: compile it, unless that has been asked before. Emulation thread, as all below.
 void translate_request(struct translator *t, uint32_t pc);
 
@@ -30,6 +34,10 @@ void translate_install(struct translator *t);
 // Runs the translated code at cpu.pc with cpu.budget; false if there is none, or no host stack for it.
 // Afterwards both say where and with how much left to go on.
 bool translate_enter(struct translator *t);
+
+// For tests: check runs in place of what translate_enter does, which it can have by translate_enter_code.
+void translate_set_lockstep(struct translator *t, bool (*check)(struct translator *t));
+bool translate_enter_code(struct translator *t);
 
 // Drops what was translated from the pages of [address, address + length). Async-signal-safe.
 void translate_forget(struct translator *t, uint64_t address, uint64_t length);
@@ -55,6 +63,10 @@ static inline struct translator *translator_create(struct machine *m, char *erro
 static inline void translator_destroy(struct translator *t)
 {
     (void)t;
+}
+static inline void translate_load_cache(struct translator *t, const char *folder)
+{
+    (void)t, (void)folder;
 }
 static inline void translate_request(struct translator *t, uint32_t pc)
 {

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// lockstep: runs a program with every translated region held against the interpreter, instruction for
+// instruction.
+//
+//   lockstep [--checks N] [--instructions N] [--dir FOLDER]… [--cache FOLDER] PROGRAM [ARG…]
+//
+// Where translated code would be entered, a copy of the process (fork) enters it, for at most --instructions;
+// this one then steps the interpreter by as many, and registers, flags, vectors and all of guest memory have
+// to be equal. Each entry is checked N times (default 3), then interpreted. The first difference is
+// described; exit status 5.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+// The interpreter again, one instruction at a time.
+#define INTERP_UNTHREADED
+#define interp_run stepper_run
+#define interp_call stepper_call
+#define interp_step stepper_step
+#define interp_patch_entry stepper_patch_entry
+#include "../../core/engine/interp.c"
+
+enum { ENTRIES = 1 << 16 };
+
+static unsigned checks_each = 3;
+static int64_t instructions_most = 20000;
+static uint8_t checked[ENTRIES];
+static uint64_t check_count;
+
+// What the copy says.
+static struct outcome {
+    cpu cpu;
+    uint64_t memory_hash;
+    bool faulted;
+} * outcome;
+
+static uint64_t hash_memory(const struct memory *m)
+{
+    uint64_t hash = 0;
+    for (uint64_t page = 0; page < GUEST_SPACE / GUEST_PAGE; page++)
+        if ((m->pages[page] & (MEMORY_MAPPED | PROT_WRITE | PROT_READ)) ==
+            (MEMORY_MAPPED | PROT_WRITE | PROT_READ))
+            hash = XXH3_64bits_withSeed(m->base + page * GUEST_PAGE, GUEST_PAGE, hash + page);
+    return hash;
+}
+
+// In the copy: runs the translated code and tells.
+static void run_translated(struct translator *t, struct machine *m)
+{
+    cpu *c = &m->cpu;
+    struct fault_context context;
+    fault_begin(&context, m);
+    outcome->faulted = false;
+    if (__builtin_setjmp(context.env) == 0) {
+        translate_enter_code(t);
+    } else {
+        outcome->faulted = c->stop == STOP_FAULT;
+        if (c->stop == STOP_SVC)
+            c->current--; // not done yet: the machine would
+        c->budget = -(c->retired_bias + (int64_t)(intptr_t)c->current) / (int64_t)sizeof(op);
+        c->pc = pc_of(c, c->current);
+    }
+    outcome->cpu = *c;
+    outcome->memory_hash = hash_memory(&m->memory);
+    _exit(0);
+}
+
+// Steps by one instruction; false at one that only the machine can do.
+static bool step(struct machine *m)
+{
+    cpu *c = &m->cpu;
+    op pair[2] = {{0}};
+    enum insn id = decode_at(c, c->pc, &pair[0]);
+    if (isa_info[id].kind == KIND_STOP)
+        return false;
+    c->retired_bias = INT64_MIN / 2;
+    c->current = op_at(c, c->pc);
+    c->return_pc = NO_RETURN_PC;
+    c->stepping = op_at(c, c->pc);
+    op *next = (is_backward(id, &pair[0]) ? handlers[id].back
+                                          : handlers[id].forward)(c, &pair[0], (const char *)decode_first);
+    c->stepping = NULL;
+    uint64_t offset = (uint64_t)((const uint8_t *)next - c->memory);
+    if (offset - MEMORY_OPS_OFFSET < GUEST_SPACE / 4 * sizeof(op))
+        c->pc = pc_of(c, next);
+    else
+        c->pc += (uint64_t)(next - &pair[0]) * 4;
+    return true;
+}
+
+static void fail(const struct machine *m, uint64_t entry, int64_t count, const char *what,
+                 uint64_t translated, uint64_t interpreted)
+{
+    uint64_t offset;
+    const char *symbol = machine_symbol(m, entry, &offset);
+    printf("not ok lockstep: region %" PRIx64 " (%s), after %" PRId64 " instructions at %" PRIx64
+           ": %s is %" PRIx64 " translated, %" PRIx64 " interpreted\n",
+           entry, symbol ? symbol : "?", count, m->cpu.pc, what, translated, interpreted);
+    exit(5);
+}
+
+static void compare(struct machine *m, uint64_t entry, int64_t count)
+{
+    const cpu *a = &outcome->cpu, *b = &m->cpu;
+    char name[32];
+    if (a->pc != b->pc)
+        fail(m, entry, count, "pc", a->pc, b->pc);
+    for (unsigned i = 0; i <= REG_SP; i++) {
+        snprintf(name, sizeof name, "x%u", i);
+        if (a->x[i] != b->x[i])
+            fail(m, entry, count, name, a->x[i], b->x[i]);
+    }
+    if (get_nzcv(a) != get_nzcv(b))
+        fail(m, entry, count, "NZCV", get_nzcv(a), get_nzcv(b));
+    for (unsigned i = 0; i < 32; i++) {
+        for (unsigned half = 0; half < 2; half++) {
+            snprintf(name, sizeof name, "v%u, half %u", i, half);
+            if (a->v[i][half] != b->v[i][half])
+                fail(m, entry, count, name, a->v[i][half], b->v[i][half]);
+        }
+    }
+    if (a->fpsr != b->fpsr || a->fpcr != b->fpcr)
+        fail(m, entry, count, "FPSR", a->fpsr, b->fpsr);
+    uint64_t hash = hash_memory(&m->memory);
+    if (outcome->memory_hash != hash)
+        fail(m, entry, count, "the hash of memory", outcome->memory_hash, hash);
+}
+
+static struct machine *checked_machine;
+
+static bool check(struct translator *t)
+{
+    struct machine *m = checked_machine;
+    cpu *c = &m->cpu;
+    uint64_t entry = c->pc;
+    int64_t budget = c->budget;
+    if (checked[entry / 4 % ENTRIES] >= checks_each)
+        return false;
+    checked[entry / 4 % ENTRIES]++;
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid < 0) {
+        perror("lockstep: fork");
+        exit(1);
+    }
+    if (pid == 0) {
+        c->budget = budget < instructions_most ? budget : instructions_most;
+        outcome->cpu.budget = c->budget;
+        run_translated(t, m);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail(m, entry, 0, "the wait status of the copy", (uint64_t)status, 0);
+    int64_t granted = budget < instructions_most ? budget : instructions_most;
+    int64_t count = granted - outcome->cpu.budget;
+    if (outcome->faulted)
+        return false;
+    for (int64_t i = 0; i < count; i++)
+        if (!step(m))
+            fail(m, entry, i, "a step that the interpreter cannot do alone: instructions retired",
+                 (uint64_t)count, (uint64_t)i);
+    compare(m, entry, count);
+    check_count++;
+    c->budget = budget - count;
+    return count > 0;
+}
+
+int main(int argc, char **argv)
+{
+    static struct machine_grant grants[16];
+    size_t grant_count = 0;
+    const char *cache = NULL;
+    int i = 1;
+    for (; i + 1 < argc && strncmp(argv[i], "--", 2) == 0; i += 2) {
+        char *folder = realpath(argv[i + 1], NULL);
+        if (strcmp(argv[i], "--checks") == 0)
+            checks_each = (unsigned)atoi(argv[i + 1]);
+        else if (strcmp(argv[i], "--instructions") == 0)
+            instructions_most = atoll(argv[i + 1]);
+        else if (strcmp(argv[i], "--dir") == 0 && grant_count < 15 && folder)
+            grants[grant_count++] = (struct machine_grant){folder, folder, true};
+        else if (strcmp(argv[i], "--cache") == 0)
+            cache = argv[i + 1];
+    }
+    if (i >= argc) {
+        fprintf(stderr, "usage: lockstep [--checks N] [--instructions N] [--dir FOLDER]… PROGRAM [ARG…]\n");
+        return 1;
+    }
+    char home[4200];
+    snprintf(home, sizeof home, "HOME=%s", grant_count ? grants[0].guest : "/");
+    const char *const environment[] = {home, NULL};
+    char *program = realpath(argv[i], NULL);
+    grants[grant_count++] = (struct machine_grant){program, program, false};
+    const struct machine_config config = {
+        .program = program,
+        .argv = (const char *const *)argv + i,
+        .envp = environment,
+        .cwd = grant_count > 1 ? grants[0].guest : "/",
+        .grants = grants,
+        .grant_count = grant_count,
+        .deterministic = true,
+        .clock = MACHINE_CLOCK_VIRTUAL,
+        .engine = MACHINE_ENGINE_TRANSLATE,
+        .cache_folder = cache,
+    };
+    char error[512];
+    enum machine_error reason;
+    machine *m = machine_create(&config, &reason, error, sizeof error);
+    if (!m) {
+        fprintf(stderr, "lockstep: %s\n", error);
+        return 1;
+    }
+    outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    checked_machine = m;
+    translate_set_lockstep(m->translator, check);
+    enum machine_state state;
+    while ((state = machine_run(m, UINT64_MAX)) == MACHINE_RUNNING)
+        ;
+    printf("ok lockstep: %" PRIu64 " entries checked, the program ended with status %d\n", check_count,
+           machine_exit_status(m));
+    machine_destroy(m);
+    return 0;
+}
