@@ -32,12 +32,20 @@ static const struct descriptor *plain_file(struct linux_process *p, uint64_t fd,
     return NULL;
 }
 
+// Hands text to config.output by way of a copy: reading guest memory in place may raise host signals.
 static int64_t output(struct linux_process *p, const struct descriptor *d, const struct iovec *v, int count)
 {
+    char bytes[4096];
     int64_t total = 0;
     for (int i = 0; i < count; i++) {
-        p->m->config.output(p->m->config.user, (int)d->output, v[i].iov_base, v[i].iov_len);
-        total += (int64_t)v[i].iov_len;
+        uint64_t address = (uint64_t)((uint8_t *)v[i].iov_base - p->m->memory.base);
+        for (uint64_t done = 0, n; done < v[i].iov_len; done += n) {
+            n = v[i].iov_len - done < sizeof bytes ? v[i].iov_len - done : sizeof bytes;
+            if (!guest_read(p, address + done, bytes, n))
+                return total ? total : -EFAULT;
+            p->m->config.output(p->m->config.user, (int)d->output, bytes, n);
+            total += (int64_t)n;
+        }
     }
     return total;
 }

@@ -13,13 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -193,6 +196,36 @@ static void race(void)
     waitpid(child, NULL, 0);
 }
 
+// System calls on memory that vanishes meanwhile: another process cuts the mapped file again and again.
+static void vanishing_memory(void)
+{
+    int fd = open("mapped", O_RDWR | O_CREAT, 0600);
+    char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    pid_t child = fork();
+    if (!child) {
+        for (;;) {
+            ftruncate(fd, 8192);
+            ftruncate(fd, 0);
+        }
+    }
+    int null = open("/dev/null", O_RDWR), zero = open("/dev/zero", O_RDONLY), good = 0, refused = 0;
+    for (int i = 0; i < 5000; i++) {
+        int results[] = {fstat(null, (struct stat *)(p + 4096)),
+                         access(p + 100, F_OK),
+                         uname((struct utsname *)p),
+                         (int)write(null, p, 8192),
+                         (int)read(zero, p, 8192),
+                         (int)syscall(SYS_rt_sigaction, SIGUSR1, p, NULL, 8),
+                         getrlimit(RLIMIT_CPU, (struct rlimit *)(p + 4095))};
+        for (unsigned j = 0; j < sizeof results / sizeof *results; j++)
+            results[j] < 0 ? refused++ : good++;
+    }
+    expect("both outcomes", good && refused);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    unlink("mapped");
+}
+
 static void *thread(void *unused)
 {
     return unused;
@@ -234,6 +267,7 @@ int main(int argc, char **argv)
     paths(argv[1]);
     changes(argv[1]);
     race();
+    vanishing_memory();
     system_calls();
     printf("%d checks, %d wrong\n", checks, escapes);
     return escapes != 0;

@@ -178,6 +178,7 @@ static void interruptions(void)
     alarm_in(20);
     int status;
     SHOW(waitpid(child, &status, 0) == child);
+    alarm_in(0);
     printf("status %x\n", status);
 }
 
