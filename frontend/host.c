@@ -9,15 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#ifndef NEURODOOM_VERSION
-#define NEURODOOM_VERSION "0.1.0"
-#endif
-#ifndef NEURODOOM_GIT
-#define NEURODOOM_GIT "unknown"
-#endif
-#ifndef NEURODOOM_FLAGS
-#define NEURODOOM_FLAGS "unknown"
-#endif
+#include "git_version.h"
 
 const char host_version[] = NEURODOOM_VERSION;
 const char host_git[] = NEURODOOM_GIT;
