@@ -422,6 +422,8 @@ DEFINE(do_enter)
             return stop_at(c, next, STOP_BUDGET);
         if (c->pc == c->return_pc)
             return stop_at(c, next, STOP_RETURN);
+        if (call_is_hot(c, next)) // where translated code ends again and again
+            return hot_target(c, next, code);
         GO_ON(next);
     }
     // Not now, or not even one block of it fits in the budget: the instruction itself.

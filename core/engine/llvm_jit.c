@@ -125,6 +125,7 @@ struct template
     LLVMBasicBlockRef *order; // reverse postorder
     unsigned block_count;
     bool checked, usable;
+    bool reads_flags, writes_flags;
 };
 
 struct jit {
@@ -177,6 +178,18 @@ static bool is_usable_instruction(LLVMValueRef i)
     return true;
 }
 
+// Whether i accesses the flags of cpu, the function's first parameter: their address is a constant distance
+// from it.
+static bool accesses_flags(LLVMValueRef function, LLVMValueRef address, LLVMTargetDataRef layout)
+{
+    if (!LLVMIsAGetElementPtrInst(address) || LLVMGetOperand(address, 0) != LLVMGetParam(function, 0) ||
+        LLVMGetNumOperands(address) != 2 || !LLVMIsAConstantInt(LLVMGetOperand(address, 1)))
+        return false;
+    uint64_t offset = LLVMConstIntGetZExtValue(LLVMGetOperand(address, 1)) *
+                      LLVMABISizeOfType(layout, LLVMGetGEPSourceElementType(address));
+    return offset - offsetof(cpu, flags) < sizeof(struct flags);
+}
+
 static struct template *template_of(struct jit *j, unsigned insn)
 {
     struct template *t = &j->template[insn];
@@ -192,10 +205,17 @@ static struct template *template_of(struct jit *j, unsigned insn)
     unsigned seen_count = 0, done_count = 0, values = 0;
     visit(LLVMGetEntryBasicBlock(t->function), seen, &seen_count, done, &done_count);
     t->usable = seen_count < MAX_TEMPLATE_BLOCKS;
-    for (unsigned b = 0; b < done_count && t->usable; b++)
+    for (unsigned b = 0; b < done_count && t->usable; b++) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(done[b]); i && t->usable;
-             i = LLVMGetNextInstruction(i), values++)
+             i = LLVMGetNextInstruction(i)) {
             t->usable = is_usable_instruction(i);
+            t->reads_flags |=
+                LLVMIsALoadInst(i) && accesses_flags(t->function, LLVMGetOperand(i, 0), j->layout);
+            t->writes_flags |=
+                LLVMIsAStoreInst(i) && accesses_flags(t->function, LLVMGetOperand(i, 1), j->layout);
+            values++;
+        }
+    }
     t->usable = t->usable && values < MAX_TEMPLATE_VALUES / 2;
     t->order = malloc(done_count * sizeof *t->order);
     if (!t->order)
@@ -212,6 +232,7 @@ struct block_build {
     LLVMBasicBlockRef start, body, end; // what leads here goes to, its ops' first and last LLVM block
     LLVMValueRef result; // of its last op: the condition or the target
     var_set written, dirty; // by its ops; possibly newer than guest_cpu at its start
+    bool flags_live; // at its start: read before they are written
 };
 
 // What a value of a template stands for in the copy: a value, or an address within cpu or op.
@@ -689,6 +710,15 @@ static void load_used(struct build *u)
             set_var(u, var, LLVMBuildLoad2(u->at, var_type(u->j, var), cpu_field(u, var_offset(var)), ""));
 }
 
+// Without the flags: where what follows sets them before it reads them.
+static var_set but_flags(const var_set *s)
+{
+    var_set rest = *s;
+    for (unsigned var = VAR_FLAGS_A; var <= VAR_FLAGS_KIND; var++)
+        rest.bits[var / 64] &= ~(1ull << var % 64);
+    return rest;
+}
+
 static void leave_for(struct build *u, LLVMValueRef pc, const var_set *dirty)
 {
     store_dirty(u, dirty);
@@ -786,7 +816,9 @@ static void add_terminator(struct build *u, unsigned index)
         break;
     case END_CALL: {
         char name[JIT_SYMBOL_MAX];
-        snprintf(name, sizeof name, SLOT_SYMBOL, b->target_pc);
+        snprintf(name, sizeof name, CALL_SYMBOL, b->target_pc);
+        if (b->flags_dead)
+            dirty = but_flags(&dirty);
         store_dirty(u, &dirty);
         LLVMValueRef code = LLVMBuildLoad2(u->at, j->ptr, global(u, name, j->i32), "");
         go_on_after_call(u, call_code(u, code), b, u->r->ops[b->first + b->count - 1].pc + 4);
@@ -818,7 +850,15 @@ static void add_terminator(struct build *u, unsigned index)
         LLVMBuildStore(u->at, constant64(u, b->target_pc), cpu_field(u, offsetof(cpu, cold_pc)));
         go_on_after_call(u, call_code(u, glue(u, "__regcall3__cold_step")), b, b->target_pc + 4);
         break;
-    case END_LEAVE: leave_for(u, constant64(u, b->target_pc), &dirty); break;
+    case END_STOP: leave_for(u, constant64(u, b->target_pc), &dirty); break;
+    case END_EXIT: {
+        static const var_set nothing;
+        char name[JIT_SYMBOL_MAX];
+        snprintf(name, sizeof name, EXIT_SYMBOL, b->target_pc);
+        store_dirty(u, &dirty);
+        leave_for(u, call_code(u, LLVMBuildLoad2(u->at, j->ptr, global(u, name, j->i32), "")), &nothing);
+        break;
+    }
     }
 }
 
@@ -836,7 +876,8 @@ static void check_budget(struct build *u, unsigned index)
     LLVMValueRef left = get_var(u, VAR_BUDGET), length = constant64(u, b->count);
     LLVMBuildCondBr(u->at, LLVMBuildICmp(u->at, LLVMIntSLT, left, length, ""), spent, enough);
     LLVMPositionBuilderAtEnd(u->at, spent);
-    leave_for(u, constant64(u, b->pc), &x->dirty);
+    var_set dirty = x->flags_live ? x->dirty : but_flags(&x->dirty);
+    leave_for(u, constant64(u, b->pc), &dirty);
     LLVMPositionBuilderAtEnd(u->at, enough);
 }
 
@@ -896,6 +937,30 @@ static void find_dirty(struct build *u)
     }
 }
 
+// Whether the flags are live at the start of each block: backward over the region's edges; live where they
+// leave it.
+static void find_live_flags(struct build *u)
+{
+    const struct region *r = u->r;
+    for (bool again = true; again;) {
+        again = false;
+        for (unsigned i = r->block_count; i-- > 0;) {
+            const struct region_block *b = &r->blocks[i];
+            bool live = b->end != END_CALL || !b->flags_dead;
+            if (b->end == END_NEXT || b->end == END_RETURN)
+                live = u->block[b->next].flags_live;
+            else if (b->end == END_BRANCH)
+                live = u->block[b->next].flags_live || u->block[b->taken].flags_live;
+            for (unsigned k = b->count; k-- > 0;) {
+                const struct template *t = template_of(u->j, r->ops[b->first + k].insn);
+                live = t->reads_flags || (live && !t->writes_flags);
+            }
+            again |= live != u->block[i].flags_live;
+            u->block[i].flags_live = live;
+        }
+    }
+}
+
 static void copy_blocks(struct build *u)
 {
     const struct region *r = u->r;
@@ -948,6 +1013,7 @@ static void build_region(struct build *u)
     copy_blocks(u);
     if (!u->failed) {
         find_dirty(u);
+        find_live_flags(u);
         for (unsigned i = 0; i < r->block_count; i++) {
             add_terminator(u, i);
             if ((i == 0 || r->blocks[i].loop_header) && r->blocks[i].count)
@@ -1041,6 +1107,12 @@ static void dump_object(const struct region *r, const char *folder, const struct
 static bool jit_usable(struct jit *j, unsigned insn)
 {
     return template_of(j, insn)->usable;
+}
+
+static enum flags_use jit_flags_use(struct jit *j, unsigned insn)
+{
+    const struct template *t = template_of(j, insn);
+    return t->reads_flags ? FLAGS_READ : t->writes_flags ? FLAGS_WRITTEN : FLAGS_UNUSED;
 }
 
 static enum jit_result jit_compile(struct jit *j, const struct region *r, const char *dump,
@@ -1167,5 +1239,5 @@ static struct jit *jit_create(char *error, size_t size)
 }
 
 __attribute__((visibility("default"))) extern const struct jit_functions jit_functions;
-const struct jit_functions jit_functions = {jit_create, jit_destroy, jit_usable, jit_compile,
-                                            jit_compile_glue};
+const struct jit_functions jit_functions = {jit_create,    jit_destroy, jit_usable,
+                                            jit_flags_use, jit_compile, jit_compile_glue};

@@ -15,11 +15,12 @@ struct jit_object {
     size_t size;
 };
 
-// Symbols that objects define: region_symbol(pc) for a region, and the glue's (bitcode.c). Symbols that they
-// use: guest_cpu, slot_symbol(pc): a cell that holds the 32-bit address of the code for pc; indirect_table:
-// see translate.c.
+// Symbols that objects define: REGION_SYMBOL for a region, and the glue's (bitcode.c). Symbols that they use:
+// guest_cpu; CALL_SYMBOL and EXIT_SYMBOL, cells with the 32-bit address of the code for a pc that is called
+// or gone on at; indirect_table.
 #define REGION_SYMBOL "region_%08x"
-#define SLOT_SYMBOL "slot_%08x"
+#define CALL_SYMBOL "call_%08x"
+#define EXIT_SYMBOL "exit_%08x"
 #define JIT_SYMBOL_MAX 24
 
 // Entries of the table of indirect branch targets: pc in the low, code address in the high half.
@@ -41,6 +42,8 @@ struct jit_functions {
     void (*destroy)(struct jit *j);
     // Whether instructions of this kind (enum insn) can be compiled; the others are left to the interpreter.
     bool (*usable)(struct jit *j, unsigned insn);
+    // What such an instruction does with NZCV.
+    enum flags_use (*flags_use)(struct jit *j, unsigned insn);
     // Compiles a region. dump: NULL, or a folder that receives its guest code, IR and object.
     enum jit_result (*compile)(struct jit *j, const struct region *r, const char *dump,
                                struct jit_object *object);

@@ -9,6 +9,7 @@ enum {
     OPS_SOFT_MAX = 1200, // no new block is begun beyond
     INLINE_OPS_MAX = 24, // a callee of at most this many instructions, without calls, is inlined
     INLINE_DEPTH = 2,
+    FLAGS_SCAN = 40, // instructions looked at for what a callee does with the flags
 };
 
 struct finder {
@@ -97,6 +98,34 @@ static bool is_small_leaf(struct finder *f, uint32_t entry)
     return true;
 }
 
+// Whether every path from pc sets the flags before it reads them, as far as *left instructions tell.
+static bool flags_are_dead(struct finder *f, uint32_t pc, unsigned *left)
+{
+    for (;;) {
+        struct region_op o;
+        if (*left == 0 || !decode_at(f, pc, &o) || kind_of(f, &o) == KIND_STOP)
+            return false;
+        --*left;
+        enum flags_use use = f->source->flags_use(f->source->user, o.insn);
+        if (use != FLAGS_UNUSED)
+            return use == FLAGS_WRITTEN;
+        switch (kind_of(f, &o)) {
+        case KIND_CONDITION:
+            if (o.op.disp <= 0 || !flags_are_dead(f, pc + (uint32_t)o.op.disp * 4, left))
+                return false;
+            pc += 4;
+            break;
+        case KIND_JUMP:
+            if (is_call(&o) || o.op.disp <= 0)
+                return false;
+            pc += (uint32_t)o.op.disp * 4;
+            break;
+        case KIND_OP: pc += 4; break;
+        default: return false;
+        }
+    }
+}
+
 static int find_block(const struct region *r, uint32_t pc, unsigned context)
 {
     for (unsigned i = 0; i < r->block_count; i++)
@@ -105,29 +134,28 @@ static int find_block(const struct region *r, uint32_t pc, unsigned context)
     return -1;
 }
 
-// The block at pc in that context, made if there is room, else -1.
+// A new block at pc in that context, if there is room, else -1.
 static int want_block(struct region *r, uint32_t pc, unsigned context)
 {
-    int found = find_block(r, pc, context);
-    if (found >= 0 || r->block_count == REGION_BLOCKS_MAX - 1 || r->op_count > OPS_SOFT_MAX)
-        return found;
+    if (r->block_count == REGION_BLOCKS_MAX - 1 || r->op_count > OPS_SOFT_MAX)
+        return -1;
     r->blocks[r->block_count] =
         (struct region_block){.pc = pc, .context = (uint8_t)context, .taken = -1, .next = -1};
     return (int)r->block_count++;
 }
 
-// The block at pc that the branch at from leads to, or where there is no room one that leaves for pc.
-static int16_t successor(struct region *r, uint32_t from, uint32_t pc, unsigned context)
+// The block at pc that the branch at from leads to, or one that leaves for pc: where it has never been taken
+// so far, or there is no room.
+static int16_t successor(struct finder *f, uint32_t from, uint32_t pc, unsigned context)
 {
-    int to = want_block(r, pc, context);
+    struct region *r = f->r;
+    int to = find_block(r, pc, context);
+    if (to < 0 && f->source->executed(f->source->user, pc))
+        to = want_block(r, pc, context);
     if (to < 0 && r->block_count < REGION_BLOCKS_MAX) {
         to = (int)r->block_count++;
-        r->blocks[to] = (struct region_block){.pc = pc,
-                                              .context = (uint8_t)context,
-                                              .end = END_LEAVE,
-                                              .target_pc = pc,
-                                              .taken = -1,
-                                              .next = -1};
+        r->blocks[to] = (struct region_block){
+            .pc = pc, .context = (uint8_t)context, .end = END_EXIT, .target_pc = pc, .taken = -1, .next = -1};
         r->blocks[to].first = UINT16_MAX; // complete
     }
     if (to >= 0 && pc <= from)
@@ -152,7 +180,7 @@ static void end_with_call(struct finder *f, unsigned b, const struct region_op *
     if (o->insn == INSN_blr) {
         block->end = END_CALL_INDIRECT;
         block->target_pc = after;
-        block->next = successor(r, o->pc, after, block->context);
+        block->next = successor(f, o->pc, after, block->context);
         return;
     }
     uint32_t callee = o->pc + (uint32_t)o->op.disp * 4;
@@ -161,12 +189,14 @@ static void end_with_call(struct finder *f, unsigned b, const struct region_op *
         unsigned context = r->context_count++;
         r->contexts[context] = (struct region_context){after, block->context};
         block->end = END_NEXT;
-        block->next = successor(r, o->pc, callee, context);
+        block->next = successor(f, o->pc, callee, context);
         return;
     }
+    unsigned left = FLAGS_SCAN;
     block->end = END_CALL;
     block->target_pc = callee;
-    block->next = successor(r, o->pc, after, block->context);
+    block->flags_dead = flags_are_dead(f, callee, &left);
+    block->next = successor(f, o->pc, after, block->context);
 }
 
 static void end_block(struct finder *f, unsigned b, const struct region_op *o)
@@ -176,15 +206,15 @@ static void end_block(struct finder *f, unsigned b, const struct region_op *o)
     switch (kind_of(f, o)) {
     case KIND_CONDITION:
         block->end = END_BRANCH;
-        block->taken = successor(r, o->pc, o->pc + (uint32_t)o->op.disp * 4, block->context);
-        block->next = successor(r, o->pc, o->pc + 4, block->context);
+        block->taken = successor(f, o->pc, o->pc + (uint32_t)o->op.disp * 4, block->context);
+        block->next = successor(f, o->pc, o->pc + 4, block->context);
         break;
     case KIND_JUMP:
         if (is_call(o)) {
             end_with_call(f, b, o);
         } else {
             block->end = END_NEXT;
-            block->next = successor(r, o->pc, o->pc + (uint32_t)o->op.disp * 4, block->context);
+            block->next = successor(f, o->pc, o->pc + (uint32_t)o->op.disp * 4, block->context);
         }
         break;
     case KIND_INDIRECT:
@@ -194,7 +224,7 @@ static void end_block(struct finder *f, unsigned b, const struct region_op *o)
             const struct region_context *context = &r->contexts[block->context];
             block->end = END_RETURN;
             block->target_pc = context->return_pc;
-            block->next = successor(r, o->pc, context->return_pc, context->caller);
+            block->next = successor(f, o->pc, context->return_pc, context->caller);
         } else {
             block->end = END_INDIRECT;
         }
@@ -202,10 +232,10 @@ static void end_block(struct finder *f, unsigned b, const struct region_op *o)
     case KIND_STOP:
         block->target_pc = o->pc;
         if (isa_info[o->insn].kind == KIND_STOP) {
-            block->end = END_LEAVE;
+            block->end = END_STOP;
         } else {
             block->end = END_STEP;
-            block->next = successor(r, o->pc, o->pc + 4, block->context);
+            block->next = successor(f, o->pc, o->pc + 4, block->context);
         }
         break;
     case KIND_OP: break;
@@ -228,7 +258,7 @@ static void fill_block(struct finder *f, unsigned b)
             break;
         }
         if (r->op_count == REGION_OPS_MAX || !decode_at(f, pc, &o)) {
-            block->end = END_LEAVE;
+            block->end = END_EXIT;
             block->target_pc = pc;
             break;
         }

@@ -30,7 +30,8 @@ enum region_end {
     END_INDIRECT, // BR and RET: leaves the region
     END_RETURN, // RET of an inlined callee: at `next` if the target is target_pc, else leaves the region
     END_STEP, // the interpreter runs the instruction at target_pc, then `next`
-    END_LEAVE, // leaves the region for target_pc: it is full, or an instruction stops the engine (SVC, BRK, …)
+    END_STOP, // leaves the region for target_pc, where an instruction stops the engine (SVC, BRK, …)
+    END_EXIT, // goes on at target_pc outside the region: code that has not run so far, or did not fit
 };
 
 struct region_block {
@@ -41,6 +42,7 @@ struct region_block {
     uint8_t end; // enum region_end
     uint8_t context; // 0, or the inlined call that it belongs to
     bool loop_header; // a branch backwards leads here
+    bool flags_dead; // END_CALL: the callee sets the flags before it looks at them
 };
 
 // The guest pages a region was read from: what it was translated from has to be what is there when it is
@@ -64,13 +66,23 @@ struct region {
     unsigned context_count;
 };
 
+enum flags_use {
+    FLAGS_UNUSED,
+    FLAGS_READ,
+    FLAGS_WRITTEN
+}; // one that reads and writes them counts as reading
+
 // What region_find asks of its caller.
 struct region_source {
     void *user;
     // Copies the page at address (page-aligned) into bytes; false if the guest cannot execute there.
     bool (*read)(void *user, uint32_t address, uint8_t *bytes);
+    // Whether the code at pc has run: what has not is left out.
+    bool (*executed)(void *user, uint32_t pc);
     // Whether instructions of this kind (enum insn) can be translated.
     bool (*usable)(void *user, unsigned insn);
+    // What such an instruction does with NZCV.
+    enum flags_use (*flags_use)(void *user, unsigned insn);
 };
 
 // Fills *r with the region that starts at entry. False if there is nothing to translate.

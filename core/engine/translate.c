@@ -41,7 +41,7 @@ enum slot_state { SLOT_COLD, SLOT_QUEUED, SLOT_DONE, SLOT_FAILED };
 
 struct slot {
     uint32_t pc; // 0: free (nothing is ever mapped there)
-    uint32_t thunk; // the code that stands in
+    uint32_t call_thunk, exit_thunk; // the code that stands in
     uint8_t state; // enum slot_state
 };
 
@@ -67,7 +67,7 @@ struct translator {
     // low memory
     struct low {
         uint64_t indirect_table[INDIRECT_ENTRIES];
-        uint32_t cells[SLOTS];
+        uint32_t call_cells[SLOTS], exit_cells[SLOTS];
     } * low;
     uint8_t *stack;
     struct slot slots[SLOTS];
@@ -118,13 +118,8 @@ static uint32_t low_address(const void *p)
     return (uint32_t)(uintptr_t)p;
 }
 
-static uint32_t *cell_of(struct translator *t, const struct slot *s)
-{
-    return &t->low->cells[s - t->slots];
-}
-
 // Code that stores pc as the callee and jumps to the glue. 0 when the code memory is full.
-static uint32_t make_thunk(struct translator *t, uint32_t pc)
+static uint32_t make_call_thunk(struct translator *t, uint32_t pc)
 {
     size_t at = code_memory_take(&t->code, THUNK_BYTES);
     if (at == SIZE_MAX)
@@ -152,15 +147,39 @@ static struct slot *want_slot(struct translator *t, uint32_t pc)
     return s;
 }
 
-// The cell for pc, with a thunk in it if there is no code yet; NULL when there is no room.
-static uint32_t *want_cell(struct translator *t, uint32_t pc)
+// Code that returns at once with pc as where to go on: the passed registers are where results are expected.
+static uint32_t make_exit_thunk(struct translator *t, uint32_t pc)
+{
+    size_t at = code_memory_take(&t->code, 16);
+    if (at == SIZE_MAX)
+        return 0;
+    uint8_t *w = t->code.write + at;
+    memcpy(w, "\x41\xbf", 2); // mov r15d, pc
+    memcpy(w + 2, &pc, 4);
+    w[6] = 0xc3; // ret
+    return low_address(t->code.code + at);
+}
+
+// The cells for pc, with a thunk in them if there is no code yet; NULL when there is no room.
+static uint32_t *want_call_cell(struct translator *t, uint32_t pc)
 {
     struct slot *s = want_slot(t, pc);
-    if (!s || (!s->thunk && !(s->thunk = make_thunk(t, pc))))
+    if (!s || (!s->call_thunk && !(s->call_thunk = make_call_thunk(t, pc))))
         return NULL;
-    uint32_t *cell = cell_of(t, s);
+    uint32_t *cell = &t->low->call_cells[s - t->slots];
     if (!*cell)
-        *cell = s->thunk;
+        *cell = s->call_thunk;
+    return cell;
+}
+
+static uint32_t *want_exit_cell(struct translator *t, uint32_t pc)
+{
+    struct slot *s = want_slot(t, pc);
+    if (!s || (!s->exit_thunk && !(s->exit_thunk = make_exit_thunk(t, pc))))
+        return NULL;
+    uint32_t *cell = &t->low->exit_cells[s - t->slots];
+    if (!*cell)
+        *cell = s->exit_thunk;
     return cell;
 }
 
@@ -181,10 +200,13 @@ static uint32_t resolve(void *user, const char *name)
 {
     struct translator *t = user;
     unsigned pc;
-    if (sscanf(name, SLOT_SYMBOL, &pc) == 1) {
-        uint32_t *cell = want_cell(t, pc);
-        return cell ? low_address(cell) : 0;
-    }
+    uint32_t *cell = NULL;
+    if (sscanf(name, CALL_SYMBOL, &pc) == 1)
+        cell = want_call_cell(t, pc);
+    else if (sscanf(name, EXIT_SYMBOL, &pc) == 1)
+        cell = want_exit_cell(t, pc);
+    if (cell)
+        return low_address(cell);
     if (strcmp(name, "guest_cpu") == 0)
         return low_address(&t->m->cpu);
     if (strcmp(name, "indirect_table") == 0)
@@ -281,7 +303,7 @@ bool translate_enter_code(struct translator *t)
         (stack - (uint64_t)(uintptr_t)t->stack < STACK_BYTES && stack < c->stack_limit))
         return false;
     set_gs(t);
-    call_on_low_stack(t, *cell_of(t, s));
+    call_on_low_stack(t, t->low->call_cells[s - t->slots]);
     return true;
 }
 
@@ -314,6 +336,15 @@ static void hand_over(struct translator *t, struct compiled *c)
     atomic_store_explicit(&t->has_ready, true, memory_order_release);
 }
 
+// The interpreter decodes what it executes. (The other thread may be doing so right now: a guess is good
+// enough.)
+static bool was_executed(void *user, uint32_t pc)
+{
+    const struct translator *t = ((void **)user)[0];
+    const uint64_t *words = (const uint64_t *)&t->m->memory.ops[pc / 4];
+    return t->m->memory.pages[pc / GUEST_PAGE] & MEMORY_CODE && (words[0] || words[1]);
+}
+
 // What the compile thread works with: LLVM, which is loaded when there is something to compile.
 struct compiler {
     const struct jit_functions *functions;
@@ -324,6 +355,12 @@ static bool is_usable(void *user, unsigned insn)
 {
     const struct compiler *compiler = ((void **)user)[1];
     return compiler->functions->usable(compiler->jit, insn);
+}
+
+static enum flags_use flags_use(void *user, unsigned insn)
+{
+    const struct compiler *compiler = ((void **)user)[1];
+    return compiler->functions->flags_use(compiler->jit, insn);
 }
 
 static bool load_llvm(struct translator *t, struct compiler *compiler)
@@ -350,7 +387,7 @@ static bool load_llvm(struct translator *t, struct compiler *compiler)
 static void compile(struct translator *t, struct compiler *compiler, uint32_t pc)
 {
     void *user[2] = {t, compiler};
-    struct region_source source = {user, read_page, is_usable};
+    struct region_source source = {user, read_page, was_executed, is_usable, flags_use};
     struct compiled *c = calloc(1, sizeof *c);
     struct region *r = malloc(sizeof *r);
     enum jit_result result = JIT_AGAIN;
@@ -453,8 +490,8 @@ static bool install_region(struct translator *t, const struct cached_object *o)
 {
     struct linked_object linked;
     struct installed *x = add_installed(t);
-    uint32_t *cell = want_cell(t, o->entry);
-    if (!x || !cell || !is_current(t, o) ||
+    uint32_t *call = want_call_cell(t, o->entry), *leave = want_exit_cell(t, o->entry);
+    if (!x || !call || !leave || !is_current(t, o) ||
         !object_link(&t->code, o->bytes, o->size, resolve, receive_region, t, &linked))
         return false;
     *x = (struct installed){.entry = o->entry, .object = linked, .page_count = o->page_count};
@@ -462,7 +499,7 @@ static bool install_region(struct translator *t, const struct cached_object *o)
         x->pages[i] = o->pages[i].address;
     t->installed_count++;
     slot_at(t, o->entry)->state = SLOT_DONE;
-    *cell = t->received;
+    *call = *leave = t->received;
     *indirect_entry(t, o->entry) = (uint64_t)t->received << 32 | o->entry;
     interp_patch_entry(t->m, o->entry);
     t->stats.regions++;
@@ -586,7 +623,8 @@ void translate_forget(struct translator *t, uint64_t address, uint64_t length)
         struct slot *s = x->dropped ? slot_at(t, x->entry) : NULL;
         if (s && s->state == SLOT_DONE) {
             s->state = SLOT_COLD;
-            *cell_of(t, s) = s->thunk;
+            t->low->call_cells[s - t->slots] = s->call_thunk;
+            t->low->exit_cells[s - t->slots] = s->exit_thunk;
             uint64_t *entry = indirect_entry(t, x->entry);
             *entry = empty_entry((unsigned)(entry - t->low->indirect_table));
         }
@@ -666,8 +704,8 @@ static void list_regions(const struct translator *t)
         const struct installed *x = &t->installed[i];
         uint64_t offset;
         const char *symbol = machine_symbol(t->m, x->entry, &offset);
-        fprintf(f, "%x %x %08x %s+%llx\n", x->object.start - low_address(t->code.code), x->object.size, x->entry,
-                symbol ? symbol : "?", (unsigned long long)offset);
+        fprintf(f, "%x %x %08x %s+%llx\n", x->object.start - low_address(t->code.code), x->object.size,
+                x->entry, symbol ? symbol : "?", (unsigned long long)offset);
     }
     if (f)
         fclose(f);
@@ -686,15 +724,20 @@ void translator_destroy(struct translator *t)
         pthread_mutex_unlock(&t->lock);
         pthread_join(t->thread, NULL);
     }
-    if (!forked)
-        code_cache_close(t->cache);
-    while (t->ready) {
+    while (t->ready) { // compiled too late for this run, but not for the next
         struct compiled *c = t->ready;
         t->ready = c->next;
+        if (t->cache && !forked && c->region) {
+            struct cached_object o = describe(c);
+            code_cache_add(t->cache, &o);
+            c->object.bytes = NULL;
+        }
         free(c->region);
         free(c->object.bytes);
         free(c);
     }
+    if (!forked)
+        code_cache_close(t->cache);
     for (unsigned i = 0; i < t->installed_count; i++)
         free(t->installed[i].object.lines);
     free(t->installed);

@@ -13,7 +13,7 @@ struct translator;
 
 // How often a backward branch is taken, or a function called, between two requests to compile its target.
 // Powers of two.
-enum { HOT_LOOP = 256, HOT_CALL = 64 };
+enum { HOT_LOOP = 2048, HOT_CALL = 512 };
 
 #ifdef TRANSLATE
 
