@@ -185,6 +185,7 @@ static void race(void)
 {
     pid_t child = fork();
     if (!child) {
+        alarm(30); // should the parent die
         for (;;)
             renameat2(AT_FDCWD, "swap", AT_FDCWD, "folder", RENAME_EXCHANGE);
     }
@@ -203,6 +204,7 @@ static void vanishing_memory(void)
     char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     pid_t child = fork();
     if (!child) {
+        alarm(30);
         for (;;) {
             ftruncate(fd, 8192);
             ftruncate(fd, 0);
