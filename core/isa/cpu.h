@@ -21,8 +21,8 @@ enum {
 
 typedef uint64_t u64x2 __attribute__((vector_size(16)));
 
-// How flags.a and flags.b stand for NZCV. 32-bit operands are kept sign-extended: in that form equality and
-// both orders are those of 64-bit values, so that most conditions need not tell the widths apart.
+// How flags.a and flags.b stand for NZCV. 32-bit operands are kept zero-extended; each width is compared as
+// what it is, which is what compilers turn into one compare.
 enum flags_kind {
     FLAGS_SUB, // of a - b (CMP, SUBS)
     FLAGS_SUB32,
@@ -117,11 +117,6 @@ _Static_assert(offsetof(cpu, x) == 48 && offsetof(cpu, pc) == 920, "layout of st
 
 #define FLAGS_FUNCTION static inline __attribute__((always_inline, unused))
 
-FLAGS_FUNCTION uint64_t sign_extend32(uint32_t value)
-{
-    return (uint64_t)(int64_t)(int32_t)value;
-}
-
 FLAGS_FUNCTION void set_flags_sub64(cpu *c, uint64_t a, uint64_t b)
 {
     c->flags = (struct flags){a, b, FLAGS_SUB};
@@ -129,7 +124,7 @@ FLAGS_FUNCTION void set_flags_sub64(cpu *c, uint64_t a, uint64_t b)
 
 FLAGS_FUNCTION void set_flags_sub32(cpu *c, uint32_t a, uint32_t b)
 {
-    c->flags = (struct flags){sign_extend32(a), sign_extend32(b), FLAGS_SUB32};
+    c->flags = (struct flags){a, b, FLAGS_SUB32};
 }
 
 FLAGS_FUNCTION void set_flags_add64(cpu *c, uint64_t a, uint64_t b)
@@ -139,7 +134,7 @@ FLAGS_FUNCTION void set_flags_add64(cpu *c, uint64_t a, uint64_t b)
 
 FLAGS_FUNCTION void set_flags_add32(cpu *c, uint32_t a, uint32_t b)
 {
-    c->flags = (struct flags){sign_extend32(a), sign_extend32(b), FLAGS_ADD32};
+    c->flags = (struct flags){a, b, FLAGS_ADD32};
 }
 
 // nzcv: N Z C V in bits 31..28; lower bits are ignored.
@@ -162,8 +157,8 @@ FLAGS_FUNCTION bool flag_n(const cpu *c)
 FLAGS_FUNCTION bool flag_z(const cpu *c)
 {
     switch (c->flags.kind) {
-    case FLAGS_SUB:
-    case FLAGS_SUB32: return c->flags.a == c->flags.b;
+    case FLAGS_SUB: return c->flags.a == c->flags.b;
+    case FLAGS_SUB32: return (uint32_t)c->flags.a == (uint32_t)c->flags.b;
     case FLAGS_ADD: return c->flags.a + c->flags.b == 0;
     case FLAGS_ADD32: return (uint32_t)(c->flags.a + c->flags.b) == 0;
     default: return c->flags.a >> 30 & 1;
@@ -173,8 +168,8 @@ FLAGS_FUNCTION bool flag_z(const cpu *c)
 FLAGS_FUNCTION bool flag_c(const cpu *c)
 {
     switch (c->flags.kind) {
-    case FLAGS_SUB:
-    case FLAGS_SUB32: return c->flags.a >= c->flags.b;
+    case FLAGS_SUB: return c->flags.a >= c->flags.b;
+    case FLAGS_SUB32: return (uint32_t)c->flags.a >= (uint32_t)c->flags.b;
     case FLAGS_ADD: return c->flags.a + c->flags.b < c->flags.a;
     case FLAGS_ADD32: return (uint32_t)(c->flags.a + c->flags.b) < (uint32_t)c->flags.a;
     default: return c->flags.a >> 29 & 1;
@@ -204,8 +199,8 @@ FLAGS_FUNCTION uint32_t get_nzcv(const cpu *c)
 FLAGS_FUNCTION bool flags_lt(const cpu *c)
 {
     switch (c->flags.kind) {
-    case FLAGS_SUB:
-    case FLAGS_SUB32: return (int64_t)c->flags.a < (int64_t)c->flags.b;
+    case FLAGS_SUB: return (int64_t)c->flags.a < (int64_t)c->flags.b;
+    case FLAGS_SUB32: return (int32_t)c->flags.a < (int32_t)c->flags.b;
     default: return flag_n(c) != flag_v(c);
     }
 }
@@ -213,8 +208,8 @@ FLAGS_FUNCTION bool flags_lt(const cpu *c)
 FLAGS_FUNCTION bool flags_le(const cpu *c)
 {
     switch (c->flags.kind) {
-    case FLAGS_SUB:
-    case FLAGS_SUB32: return (int64_t)c->flags.a <= (int64_t)c->flags.b;
+    case FLAGS_SUB: return (int64_t)c->flags.a <= (int64_t)c->flags.b;
+    case FLAGS_SUB32: return (int32_t)c->flags.a <= (int32_t)c->flags.b;
     default: return flag_z(c) || flag_n(c) != flag_v(c);
     }
 }
@@ -222,8 +217,8 @@ FLAGS_FUNCTION bool flags_le(const cpu *c)
 FLAGS_FUNCTION bool flags_ls(const cpu *c)
 {
     switch (c->flags.kind) {
-    case FLAGS_SUB:
-    case FLAGS_SUB32: return c->flags.a <= c->flags.b;
+    case FLAGS_SUB: return c->flags.a <= c->flags.b;
+    case FLAGS_SUB32: return (uint32_t)c->flags.a <= (uint32_t)c->flags.b;
     default: return !flag_c(c) || flag_z(c);
     }
 }
