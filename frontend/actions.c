@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "actions.h"
 
+#include <stddef.h>
+
+#include "core/core.h"
+
 #define NO_NETS "the nets are not built in"
 #define NO_LOOPS "loop replacement is not built in"
-#define NO_TRANSLATOR "the translator is not built in"
+#define NO_TRANSLATOR "built without LLVM, there is only the interpreter"
 
 const struct action_info action_table[ACTION_COUNT] = {
     [ACTION_NEURAL] = {"neural", "neural, all of it", "N", "Insert", NO_NETS},
     [ACTION_DISPATCH] = {"dispatch", "dispatch by net", "D", "-", NO_NETS},
     [ACTION_LOOPS] = {"loops", "loop replacement", "L", "-", NO_LOOPS},
     [ACTION_IDLE] = {"idle", "idle waits", "I", "-", NO_LOOPS},
-    [ACTION_ENGINE] = {"engine", "engine", "X", "-", NO_TRANSLATOR},
+    [ACTION_ENGINE] = {"engine", "engine", "X", "-", 0},
     [ACTION_COMPARE] = {"compare", "live A/B", "A", "-", NO_LOOPS},
     [ACTION_OVERLAY] = {"overlay", "overlay", "O", "Home", 0},
     [ACTION_GRAPH] = {"graph", "graph", "G", "-", 0},
@@ -32,3 +36,12 @@ const struct action_info action_table[ACTION_COUNT] = {
     [ACTION_HELP] = {"help", "help", "H", "-", 0},
     [ACTION_QUIT] = {"quit", "quit", "Q", "-", 0},
 };
+
+const char *action_missing(enum action action)
+{
+    enum machine_engine engine;
+    if (action == ACTION_ENGINE && !machine_engine_by_name("translate", &engine)) {
+        return NO_TRANSLATOR;
+    }
+    return action_table[action].missing;
+}

@@ -40,10 +40,13 @@ struct action_info {
     const char *label; // in the panel and in help
     const char *leader; // key after the leader key
     const char *direct; // key on its own
-    const char *missing; // what this build lacks for it, or NULL where the action works
+    const char *missing; // what every build lacks for it, or NULL
 };
 
 extern const struct action_info action_table[ACTION_COUNT];
+
+// What this build lacks for the action, or NULL where it works.
+const char *action_missing(enum action action);
 
 #define LEADER_KEY "`"
 

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/core.h"
 #include "log.h"
 #include "paths.h"
 
 enum kind {
     KIND_CHOICE, // int, one of words
+    KIND_ENGINE, // int, one of those in this build
     KIND_SWITCH, // bool, on or off
     KIND_NUMBER, // int, least..most
     KIND_FACTOR, // int, percent; written as a factor from 0.5 to 4
@@ -25,7 +27,7 @@ struct setting {
     const char *section, *key;
     enum kind kind;
     size_t offset; // in struct settings
-    const char *initial;
+    const char *initial; // NULL: the build's default engine
     const char *words[5]; // KIND_CHOICE
     int least, most; // KIND_NUMBER
 };
@@ -33,7 +35,7 @@ struct setting {
 #define AT(field) offsetof(struct settings, field)
 
 static const struct setting fixed[] = {
-    {"machine", "engine", KIND_CHOICE, AT(engine), "interp", {"interp"}, 0, 0},
+    {"machine", "engine", KIND_ENGINE, AT(engine), NULL, {0}, 0, 0},
     {"machine", "speed", KIND_SPEED, AT(speed), "auto", {0}, 0, 0},
     {"machine", "clock", KIND_CHOICE, AT(clock), "auto", {"auto", "real", "virtual"}, 0, 0},
     {"machine", "ram", KIND_NUMBER, AT(ram), "256", {0}, 32, 2048},
@@ -134,6 +136,14 @@ static char *parse_value(const struct setting *s, void *field, const char *value
         }
         return expected;
     }
+    case KIND_ENGINE: {
+        enum machine_engine engine;
+        if (machine_engine_by_name(value, &engine)) {
+            *(int *)field = (int)engine;
+            return NULL;
+        }
+        return text_format("an engine of this build: %s", machine_engine_names());
+    }
     case KIND_SWITCH:
         if (text_same(value, "on") || text_same(value, "off")) {
             *(bool *)field = text_same(value, "on");
@@ -202,10 +212,6 @@ static bool set(struct settings *settings, const char *section, const char *key,
                     key);
     }
     struct setting s = setting_at(i);
-    if (s.offset == AT(engine) && text_same(value, "translate")) {
-        return fail(failure, STATUS_USAGE,
-                    "%s: the engine \"translate\" is not built in; this build has: interp", origin);
-    }
     char *expected = parse_value(&s, place(settings, &s), value);
     if (expected) {
         fail(failure, STATUS_USAGE, "%s: %s.%s is \"%s\" but has to be %s", origin, section, key, value,
@@ -311,7 +317,8 @@ bool config_load(struct settings *settings, const struct config_sources *sources
     *settings = (struct settings){0};
     for (int i = 0; i < SETTINGS; i++) {
         struct setting s = setting_at(i);
-        if (!set(settings, s.section, s.key, s.initial, "built-in", failure)) {
+        const char *initial = s.initial ? s.initial : machine_engine_name(machine_default_engine());
+        if (!set(settings, s.section, s.key, initial, "built-in", failure)) {
             return false;
         }
     }
@@ -343,6 +350,7 @@ static void print_value(const struct setting *s, const void *field, FILE *stream
 {
     switch (s->kind) {
     case KIND_CHOICE: fputs(s->words[*(const int *)field], stream); break;
+    case KIND_ENGINE: fputs(machine_engine_name((enum machine_engine) * (const int *)field), stream); break;
     case KIND_SWITCH: fputs(*(const bool *)field ? "on" : "off", stream); break;
     case KIND_NUMBER: fprintf(stream, "%d", *(const int *)field); break;
     case KIND_FACTOR: fprintf(stream, "%g", *(const int *)field / 100.0); break;

@@ -22,7 +22,7 @@ enum overlay_choice { OVERLAY_OFF, OVERLAY_MINI, OVERLAY_STD, OVERLAY_FULL, OVER
 #define SPEED_MAX 0
 
 struct settings {
-    int engine;
+    int engine; // enum machine_engine
     int speed; // percent, SPEED_MAX or SPEED_AUTO
     int clock; // enum clock_choice
     int ram; // MiB

@@ -126,8 +126,9 @@ void app_perform(struct app *app, enum action action)
 {
     struct settings *settings = app->settings;
     app->dirty = true;
-    if (action_table[action].missing) {
-        toast_add(&app->toasts, "%s: %s", action_table[action].label, action_table[action].missing);
+    const char *missing = action_missing(action);
+    if (missing) {
+        toast_add(&app->toasts, "%s: %s", action_table[action].label, missing);
         return;
     }
     switch (action) {
@@ -185,9 +186,9 @@ void app_values(const struct app *app, char values[ACTION_COUNT][24])
     uint32_t frames;
     bool recording = output_recording(app->output, &frames);
     for (int i = 0; i < ACTION_COUNT; i++) {
-        set_value(values[i], action_table[i].missing ? "N/A" : "");
+        set_value(values[i], action_missing((enum action)i) ? "N/A" : "");
     }
-    set_value(values[ACTION_ENGINE], config_choice_name("machine.engine", settings->engine));
+    set_value(values[ACTION_ENGINE], machine_engine_name(session_engine(app->session)));
     set_value(values[ACTION_OVERLAY], config_choice_name("overlay.preset", settings->overlay));
     set_value(values[ACTION_GRAPH], settings->graph ? "on" : "off");
     set_value(values[ACTION_RECORD], recording ? "on" : "off");

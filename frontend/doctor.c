@@ -2,7 +2,7 @@
 #include "doctor.h"
 
 #include <SDL.h>
-#include <cjson/cJSON.h>
+#include <dlfcn.h>
 #include <png.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,8 @@
 #include "paths.h"
 #include "text.h"
 #include "wad.h"
+
+#define TRANSLATOR_MODULE "translate_llvm.so"
 
 // One line of findings; more lines of advice in text are indented below it.
 static void line(FILE *stream, const char *verdict, const char *subject, const char *format, ...)
@@ -63,6 +65,32 @@ static void examine_guest(FILE *stream)
     free(program);
 }
 
+// The module with LLVM is loaded only when there is something to compile; here, to see whether that will
+// work.
+static void examine_engines(const struct settings *settings, FILE *stream)
+{
+    const char *chosen = machine_engine_name((enum machine_engine)settings->engine);
+    enum machine_engine engine;
+    if (!machine_engine_by_name("translate", &engine)) {
+        line(stream, "n/a", "engine",
+             "interp; built without LLVM 19 and clang-19, so there is no translator");
+        return;
+    }
+    char *module = path_beside_program(TRANSLATOR_MODULE);
+    void *handle = dlopen(module, RTLD_NOW | RTLD_LOCAL);
+    if (handle) {
+        line(stream, "ok", "engine", "%s (of: %s); the translator is in %s", chosen, machine_engine_names(),
+             module);
+        dlclose(handle);
+    } else {
+        line(stream, "WARN", "engine",
+             "%s (of: %s), but nothing new can be translated: %s\n"
+             "./play --build-only builds it",
+             chosen, machine_engine_names(), dlerror());
+    }
+    free(module);
+}
+
 static void examine_wads(const struct settings *settings, FILE *stream)
 {
     char *path = *settings->iwad ? wad_resolve(settings->iwad) : wad_find_any();
@@ -102,6 +130,7 @@ static void examine_folders(FILE *stream)
         {PATH_CONFIG, "settings", "neurodoom.ini"},
         {PATH_DATA, "data", "saves, demos, benchmarks, screenshots"},
         {PATH_STATE, "state", "neurodoom.log"},
+        {PATH_CACHE, "cache", "translated code"},
     };
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char *path = path_user(folders[i].kind, NULL);
@@ -122,20 +151,27 @@ void doctor_examine(const struct settings *settings, FILE *stream)
 {
     examine_host(stream);
     examine_guest(stream);
+    examine_engines(settings, stream);
     examine_wads(settings, stream);
     examine_display(stream);
     examine_folders(stream);
     line(stream, "n/a", "sound", "not built in: the game plays silently");
-    line(stream, "n/a", "neural", "not built in: no nets, no loop replacement, no translator");
+    line(stream, "n/a", "neural", "not built in: no nets, no loop replacement");
 }
 
 void doctor_features(FILE *stream)
 {
     SDL_version sdl;
+    enum machine_engine engine;
+    char *module = path_beside_program(TRANSLATOR_MODULE);
+    const char *translate = !machine_engine_by_name("translate", &engine) ? "no (built without LLVM)"
+                            : path_is_file(module)                        ? "yes"
+                                                   : "no (" TRANSLATOR_MODULE " is missing)";
+    free(module);
     SDL_GetVersion(&sdl);
     fprintf(stream,
             "engine interp         yes\n"
-            "engine translate      no\n"
+            "engine translate      %s\n"
             "neural                no\n"
             "loops                 no\n"
             "idle                  no\n"
@@ -145,7 +181,7 @@ void doctor_features(FILE *stream)
             "bench ab verify       no\n"
             "sound pad states      no\n"
             "screenshots           yes (libpng %s)\n",
-            sdl.major, sdl.minor, sdl.patch, png_get_libpng_ver(NULL));
+            translate, sdl.major, sdl.minor, sdl.patch, png_get_libpng_ver(NULL));
 }
 
 void doctor_version(FILE *stream)
@@ -165,8 +201,9 @@ void doctor_keys(const struct settings *settings, FILE *stream)
     for (int i = 0; i < ACTION_COUNT; i++) {
         const struct action_info *info = &action_table[i];
         const char *leader = settings->leader[i], *direct = settings->direct[i];
+        const char *missing = action_missing((enum action)i);
         fprintf(stream, "%-16s %-10s %-16s %s%s%s%s\n", info->name, strcmp(leader, "-") == 0 ? "" : leader,
-                strcmp(direct, "-") == 0 ? "" : direct, info->label, info->missing ? " (" : "",
-                info->missing ? info->missing : "", info->missing ? ")" : "");
+                strcmp(direct, "-") == 0 ? "" : direct, info->label, missing ? " (" : "",
+                missing ? missing : "", missing ? ")" : "");
     }
 }

@@ -39,7 +39,7 @@ static void draw_overlay(struct app *app, int width)
 {
     struct overlay_status status = {
         .paused = app_paused(app),
-        .engine = config_choice_name("machine.engine", app->settings->engine),
+        .engine = machine_engine_name(session_engine(app->session)),
     };
     status.recording = output_recording(app->output, &status.recorded);
     overlay_draw(&app->overlay, app->session, app->canvas, video_renderer(app->video), width, app->settings,

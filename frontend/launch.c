@@ -238,6 +238,37 @@ static bool add_doom_option(struct launch *launch, const struct doom_option *opt
     return good;
 }
 
+static bool is_at_or_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && (path[length] == '\0' || path[length] == '/' || length == 1);
+}
+
+// The folder for translated code, or NULL. That is code for the host: the guest must not be able to write
+// anything in there, nor the folder itself.
+static char *make_cache_folder(const struct launch *launch)
+{
+    char *wanted = path_user(PATH_CACHE, NULL);
+    char *folder = path_make_folder(wanted) ? path_absolute(wanted) : NULL;
+    if (!folder) {
+        log_line(LOG_WARNING, "cannot create the folder %s: %s; translated code is not kept", wanted,
+                 strerror(errno));
+    }
+    free(wanted);
+    for (size_t i = 0; folder && i < launch->grant_count; i++) {
+        const struct machine_grant *grant = &launch->grants[i];
+        char *host = grant->writable ? path_absolute(grant->host) : NULL;
+        if (host && (is_at_or_below(folder, host) || is_at_or_below(host, folder))) {
+            log_line(LOG_WARNING, "the game may write to %s, so translated code is not kept in %s", host,
+                     folder);
+            free(folder);
+            folder = NULL;
+        }
+        free(host);
+    }
+    return folder;
+}
+
 bool launch_prepare(struct launch *launch, const struct options *options, const struct settings *settings,
                     struct failure *failure)
 {
@@ -283,6 +314,9 @@ bool launch_prepare(struct launch *launch, const struct options *options, const 
         launch->environment.count ? (const char *const *)launch->environment.items : no_environment;
     launch->machine.grants = launch->grants;
     launch->machine.grant_count = launch->grant_count;
+    launch->cache = make_cache_folder(launch);
+    launch->machine.engine = (enum machine_engine)settings->engine;
+    launch->machine.cache_folder = launch->cache;
     launch->machine.ram = (uint64_t)settings->ram << 20;
     launch->machine.device = true;
     launch->machine.deterministic = virtual_clock;
@@ -342,6 +376,7 @@ void launch_free(struct launch *launch)
     }
     free(launch->grants);
     free(launch->program);
+    free(launch->cache);
     free(launch->iwad);
     free(launch->demo);
     free(launch->recorded);

@@ -15,7 +15,7 @@
 
 struct launch {
     struct machine_config machine; // without callbacks
-    char *program;
+    char *program, *cache;
     char *iwad;
     struct wad_info iwad_info;
     char *demo; // what -timedemo or -playdemo names, else NULL

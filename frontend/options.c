@@ -232,7 +232,7 @@ static bool apply_host(struct options *options, const struct host_option *option
     case KIND_LATER: break;
     }
     return fail(failure, STATUS_USAGE,
-                "--%s: %s is not built in. This build has the interpreter, the window, --headless, and "
+                "--%s: %s is not built in. This build has the machine, the window, --headless, and "
                 "recording of frame times (--csv, --json): see neurodoom --features.",
                 option->name, option->text);
 }
@@ -408,7 +408,7 @@ void options_print_help(FILE *stream)
           "  -loadgame SLOT        load a saved game (0..7)\n"
           "  -record NAME          record a demo; -playdemo NAME plays it, -timedemo NAME times it\n"
           "machine\n"
-          "  --engine interp       what executes the guest\n"
+          "  --engine interp|translate   what executes the guest\n"
           "  --speed PCT|max       speed of the guest's clock\n"
           "  --clock real|virtual  virtual: every run is identical (with --headless the default)\n"
           "  --ram MiB             memory the guest may use (256)\n"

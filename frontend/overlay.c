@@ -195,6 +195,7 @@ static void draw_graph(struct overlay *o, struct pen *pen, int width)
 static void draw_rows(struct overlay *o, struct pen *pen, bool full, const struct overlay_status *status)
 {
     const struct overlay_figures *f = &o->figures;
+    row(pen, "engine", "%s", status->engine);
     row(pen, "guest IPS", "%7.1f M/s  effective     N/A", f->ips / 1e6);
     row(pen, "loops", "    N/A detected      N/A proved");
     row(pen, "skipped", "    N/A iterations/s");
@@ -205,7 +206,6 @@ static void draw_rows(struct overlay *o, struct pen *pen, bool full, const struc
     }
     row(pen, "hot loops", "    N/A (not built in)");
     row(pen, "rejected", "    N/A (not built in)");
-    row(pen, "engine", "%7s", status->engine);
     row(pen, "calls", "%7.0f /s", f->calls);
     row(pen, "memory", "%7.1f MiB mapped", (double)f->memory / (1 << 20));
     row(pen, "overlay", "%7.3f ms a drawing", o->cost_ms);
@@ -215,10 +215,10 @@ static int rows_shown(const struct settings *settings, bool recording)
 {
     int rows = 1 + recording;
     if (settings->overlay >= OVERLAY_STD) {
-        rows += 5 + (settings->graph ? 6 : 0);
+        rows += 6 + (settings->graph ? 6 : 0);
     }
     if (settings->overlay == OVERLAY_FULL) {
-        rows += 6;
+        rows += 5;
     }
     return rows;
 }

@@ -52,7 +52,7 @@ char *page_keys(const struct settings *settings)
         }
         char *longer = text_format("%s%-8s %-22s %s%s%s\n", text, has_leader ? leader : "",
                                    action_table[i].label, has_direct ? "or " : "", has_direct ? direct : "",
-                                   action_table[i].missing ? " (not built in)" : "");
+                                   action_missing((enum action)i) ? " (not built in)" : "");
         free(text);
         text = longer;
     }

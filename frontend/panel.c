@@ -76,7 +76,8 @@ static void draw_row(struct canvas *c, int x, int y, int action, bool selected,
     if (selected) {
         canvas_box(c, x - advance / 2, y, (COLUMNS - 1) * advance, canvas_line_height(c), 0xffffff33);
     }
-    canvas_text(c, x, y, action_table[action].missing ? INK_LABEL : INK_TEXT, action_table[action].label);
+    canvas_text(c, x, y, action_missing((enum action)action) ? INK_LABEL : INK_TEXT,
+                action_table[action].label);
     canvas_text(c, x + VALUE_AT * advance, y, value_ink(value), value);
     if (strcmp(leader, "-") != 0) {
         char keys[24];

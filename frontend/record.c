@@ -86,9 +86,6 @@ const char *record_phase(const struct device_info *info)
     return phases[info->demo_playing != 0][info->game_state & 3];
 }
 
-// Only the interpreter is built in, so a run has one variant.
-#define VARIANT "interp"
-
 bool record_write_csv(struct recording *r, const char *path)
 {
     struct new_file file;
@@ -105,9 +102,9 @@ bool record_write_csv(struct recording *r, const char *path)
         const struct row *row = &r->rows[i];
         const struct frame_figures *f = &row->figures;
         fprintf(file.stream,
-                "%u,%u,%s," VARIANT ",%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 ",,,,,,,,%.4f,%016" PRIx64 ",%s\n",
-                f->number, f->gametic, row->phase, f->at_ms - start, f->frame_ms, f->emu_ms, f->present_ms,
-                f->sleep_ms, f->retired, f->idle_ms, row->hash, row->marker);
+                "%u,%u,%s,%s,%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 ",,,,,,,,%.4f,%016" PRIx64 ",%s\n", f->number,
+                f->gametic, row->phase, machine_engine_name(f->engine), f->at_ms - start, f->frame_ms,
+                f->emu_ms, f->present_ms, f->sleep_ms, f->retired, f->idle_ms, row->hash, row->marker);
     }
     pthread_mutex_unlock(&r->lock);
     return new_file_commit(&file);
@@ -151,18 +148,21 @@ void record_summarize(double *frame_ms, uint32_t count, struct record_summary *s
     summary->stutter_percent = 100.0 * stutters / count;
 }
 
-// The figures of all rows, as one variant. Times exclude the first row: its interval began before there was
-// anything to see.
-static cJSON *variant(struct recording *r)
+// The figures of the rows of one engine, as one variant. Times exclude the first row: its interval began
+// before there was anything to see.
+static cJSON *variant(struct recording *r, enum machine_engine engine)
 {
     pthread_mutex_lock(&r->lock);
-    uint32_t skip = r->count > 1, count = r->count - skip;
-    double *times = memory_resize(NULL, count * sizeof *times);
+    uint32_t skip = r->count > 1, count = 0;
+    double *times = memory_resize(NULL, (r->count + 1) * sizeof *times);
     double total_ms = 0, emulating_ms = 0;
     uint64_t retired = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct frame_figures *f = &r->rows[i + skip].figures;
-        times[i] = f->frame_ms;
+    for (uint32_t i = skip; i < r->count; i++) {
+        const struct frame_figures *f = &r->rows[i].figures;
+        if (f->engine != engine) {
+            continue;
+        }
+        times[count++] = f->frame_ms;
         total_ms += f->frame_ms;
         emulating_ms += f->emu_ms;
         retired += f->retired;
@@ -173,7 +173,7 @@ static cJSON *variant(struct recording *r)
     free(times);
 
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "name", VARIANT);
+    cJSON_AddStringToObject(object, "name", machine_engine_name(engine));
     cJSON *run = cJSON_CreateObject();
     cJSON_AddNumberToObject(run, "frames", count);
     cJSON_AddNumberToObject(run, "seconds", total_ms / 1000);
@@ -198,6 +198,23 @@ static cJSON *variant(struct recording *r)
     return object;
 }
 
+// A variant for each engine that presented frames; for the engine of the start if none did.
+static void add_variants(cJSON *root, struct recording *r, enum machine_engine started)
+{
+    cJSON *array = cJSON_AddArrayToObject(root, "variants");
+    for (int engine = MACHINE_ENGINE_INTERP; engine <= MACHINE_ENGINE_TRANSLATE; engine++) {
+        cJSON *object = variant(r, (enum machine_engine)engine);
+        if (cJSON_GetObjectItem(object, "frames")->valueint > 0) {
+            cJSON_AddItemToArray(array, object);
+        } else {
+            cJSON_Delete(object);
+        }
+    }
+    if (cJSON_GetArraySize(array) == 0) {
+        cJSON_AddItemToArray(array, variant(r, started));
+    }
+}
+
 static void add_hash(cJSON *object, const char *name, const char *path)
 {
     char hash[65];
@@ -211,7 +228,7 @@ static void add_hash(cJSON *object, const char *name, const char *path)
 static void add_settings(cJSON *root, const struct launch *launch, const struct settings *settings)
 {
     cJSON *object = cJSON_AddObjectToObject(root, "settings");
-    cJSON_AddStringToObject(object, "engine", config_choice_name("machine.engine", settings->engine));
+    cJSON_AddStringToObject(object, "engine", machine_engine_name(launch->machine.engine));
     cJSON_AddStringToObject(object, "clock",
                             launch->machine.clock == MACHINE_CLOCK_VIRTUAL ? "virtual" : "real");
     if (launch->speed == SPEED_MAX) {
@@ -260,7 +277,7 @@ bool record_write_json(struct recording *r, const char *path, const struct launc
     }
     add_hash(cJSON_AddObjectToObject(root, "guest"), "elf_sha256", launch->program);
     add_settings(root, launch, settings);
-    cJSON_AddItemToArray(cJSON_AddArrayToObject(root, "variants"), variant(r));
+    add_variants(root, r, launch->machine.engine);
     // There is nothing to compare with one variant: the fields are there, with no values.
     cJSON *comparison = cJSON_AddObjectToObject(root, "compare");
     static const char *const fields[] = {"a", "b", "speedup", "ci95", "hash_equal"};

@@ -44,6 +44,7 @@ struct session {
     atomic_uint between;
 
     atomic_uint speed; // percent, 0 = max
+    atomic_uint engine; // enum machine_engine
     int64_t started_ns;
 
     // The emulation thread's own.
@@ -59,6 +60,7 @@ struct session {
     pthread_cond_t changed;
     // Under lock.
     bool paused, stop;
+    char *message; // of the machine, not taken yet, or NULL
     unsigned steps; // frames to be presented although paused
     struct session_state state;
     struct frame_figures history[SESSION_HISTORY];
@@ -155,6 +157,7 @@ static void measure(struct session *s, const struct machine_frame *frame, int64_
         .present_ms = milliseconds(s->last_present_ns),
         .idle_ms = milliseconds((int64_t)(stats.idle_ns - s->last_stats.idle_ns)),
         .retired = stats.retired - s->last_stats.retired,
+        .engine = session_engine(s),
     };
     double rest = figures->frame_ms - figures->emu_ms - figures->present_ms;
     figures->sleep_ms = rest > 0 ? rest : 0;
@@ -216,8 +219,12 @@ static void present(void *user, const struct machine_frame *frame)
 
 static void machine_says(void *user, const char *line)
 {
-    (void)user;
+    struct session *s = user;
     log_line(LOG_WARNING, "%s", line);
+    pthread_mutex_lock(&s->lock);
+    free(s->message);
+    s->message = text_copy(line);
+    pthread_mutex_unlock(&s->lock);
 }
 
 static void guest_writes(void *user, int fd, const char *text, size_t length)
@@ -294,6 +301,7 @@ struct session *session_start(const struct machine_config *config, unsigned spee
     s->drawing = 1;
     atomic_init(&s->between, 2);
     atomic_init(&s->speed, speed);
+    atomic_init(&s->engine, (unsigned)config->engine);
     pthread_mutex_init(&s->lock, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -416,6 +424,20 @@ void session_set_speed(struct session *s, unsigned percent)
     }
 }
 
+enum machine_engine session_engine(struct session *s)
+{
+    return (enum machine_engine)atomic_load_explicit(&s->engine, memory_order_relaxed);
+}
+
+char *session_take_message(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    char *message = s->message;
+    s->message = NULL;
+    pthread_mutex_unlock(&s->lock);
+    return message;
+}
+
 void session_ask_to_quit(struct session *s)
 {
     session_post(s, &(struct device_event){.type = DEVICE_EVENT_QUIT});
@@ -459,5 +481,6 @@ void session_end(struct session *s)
     }
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
+    free(s->message);
     free(s);
 }

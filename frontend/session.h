@@ -25,6 +25,7 @@ struct frame_figures {
     double sleep_ms; // the rest: the guest, or the host for it, slept
     double idle_ms; // given back while the guest waited
     uint64_t retired; // guest instructions in the interval
+    enum machine_engine engine; // at its end
 };
 
 // Called on the emulation thread, whatever it does delays the guest.
@@ -102,6 +103,11 @@ void session_post(struct session *s, const struct device_event *event);
 void session_pause(struct session *s, bool paused);
 void session_step(struct session *s);
 void session_set_speed(struct session *s, unsigned percent);
+
+enum machine_engine session_engine(struct session *s);
+
+// The last thing that the machine had to say to the user, once; on the heap, or NULL if there is nothing new.
+char *session_take_message(struct session *s);
 
 // Asks the guest to end in good order: it saves its configuration. A pause is lifted.
 void session_ask_to_quit(struct session *s);

@@ -11,6 +11,7 @@ static void add_counters(cJSON *root, struct session *s)
     struct machine_stats stats;
     session_get_stats(s, &stats);
     double seconds = (double)stats.emulating_ns / 1e9;
+    cJSON_AddStringToObject(root, "engine", machine_engine_name(session_engine(s)));
     cJSON_AddNumberToObject(root, "retired", (double)stats.retired);
     cJSON_AddNumberToObject(root, "emulating_ms", (double)stats.emulating_ns / 1e6);
     cJSON_AddNumberToObject(root, "ips", seconds > 0 ? (double)stats.retired / seconds : 0);

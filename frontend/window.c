@@ -224,6 +224,17 @@ static bool ended(struct app *app)
     return state.end != SESSION_RUNNING || (app->quitting && SDL_GetTicks64() >= app->quit_deadline);
 }
 
+// What the machine has to say, besides the log.
+static void show_message(struct app *app)
+{
+    char *message = session_take_message(app->session);
+    if (message) {
+        toast_add(&app->toasts, "%s", message);
+        app->dirty = true;
+    }
+    free(message);
+}
+
 // Returns whether a signal ended it.
 static bool play(struct app *app)
 {
@@ -241,6 +252,7 @@ static bool play(struct app *app)
             app_quit(app);
         }
         update_mouse(app);
+        show_message(app);
         app->dirty |= toast_expire(&app->toasts);
         app->dirty |= overlay_refresh(&app->overlay, app->session) && app->settings->overlay != OVERLAY_OFF;
         output_renew_stats(app->output, app->session);
@@ -351,6 +363,10 @@ static int run(struct app *app)
     app->speed = (unsigned)app->launch.speed;
     app->focused = SDL_GetWindowFlags(video_window(app->video)) & SDL_WINDOW_INPUT_FOCUS;
     app->dirty = true;
+    const char *no_translator = action_missing(ACTION_ENGINE);
+    if (no_translator) {
+        toast_add(&app->toasts, "%s", no_translator);
+    }
     bool interrupted = play(app);
     session_stop(app->session);
 
