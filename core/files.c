@@ -71,8 +71,13 @@ static int open_beneath(int folder, const char *path, int flags, mode_t mode, ui
     struct open_how how = {.flags = (uint32_t)flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NOCTTY),
                            .mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? mode & 01777 : 0,
                            .resolve = resolve | RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-    long fd = syscall(SYS_openat2, folder, path, &how, sizeof how);
-    return fd < 0 ? -errno : (int)fd;
+    // The kernel gives up with EAGAIN where ".." meets a folder that is being renamed.
+    for (int attempt = 0; attempt < 100; attempt++) {
+        long fd = syscall(SYS_openat2, folder, path, &how, sizeof how);
+        if (fd >= 0 || errno != EAGAIN)
+            return fd < 0 ? -errno : (int)fd;
+    }
+    return -EAGAIN;
 }
 
 // Opens what rest names below folder, as far as the grant permits writing.

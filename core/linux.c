@@ -35,16 +35,6 @@ int64_t sys_clone3(struct linux_process *p, const uint64_t *a)
     return -ENOSYS; // libc then calls clone
 }
 
-static void log_unknown(struct linux_process *p, uint64_t number)
-{
-    size_t i = number < CALL_NUMBERS ? number : 0; // numbers that Linux never had share a bit
-    if (p->logged[i / 8] & 1 << i % 8)
-        return;
-    p->logged[i / 8] |= (uint8_t)(1 << i % 8);
-    machine_log(p->m, "system call %llu is not implemented: the program gets ENOSYS",
-                (unsigned long long)number);
-}
-
 void linux_system_call(machine *m)
 {
     struct linux_process *p = m->process;
@@ -54,7 +44,9 @@ void linux_system_call(machine *m)
     if (number < CALL_NUMBERS && calls[number]) {
         result = calls[number](p, c->x);
     } else {
-        log_unknown(p, number);
+        if (process_first_unknown(number))
+            machine_log(m, "system call %llu is not implemented: the program gets ENOSYS",
+                        (unsigned long long)number);
         result = -ENOSYS;
     }
     if (m->state != MACHINE_RUNNING)

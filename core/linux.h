@@ -53,7 +53,6 @@ struct linux_process {
     int interrupted; // RESTART or RESTART_UNHANDLED if the last system call returned that, else 0
     bool timer_used[GUEST_TIMERS];
     int timer_host[GUEST_TIMERS];
-    uint8_t logged[64]; // bit map of unknown system calls that have been logged
 };
 
 // ---- guest memory ----
@@ -92,6 +91,8 @@ const char *linux_mapping_name(struct machine *m, uint64_t address);
 // Ends the guest, or the host process if it is a forked child.
 void process_exit(struct linux_process *p, int status);
 void process_die(struct linux_process *p, int signal, uint64_t address, const char *what);
+// Whether this unknown system call is made for the first time by any of the guest's processes.
+bool process_first_unknown(uint64_t number);
 void process_after_exec(struct linux_process *p);
 void process_fill_random(struct linux_process *p, void *to, size_t size);
 

@@ -18,6 +18,7 @@
 #include "linux.h"
 
 #define DETERMINISTIC_PID 1000
+#define FAMILY_LOGGED 512 // system call numbers
 #define FAMILY_MAX 512 // processes of a guest at a time
 
 // The host pids of the guest and of what it forked, in memory that they share: what it may send signals to.
@@ -69,6 +70,12 @@ bool process_may_name(struct linux_process *p, int pid)
     return pid == p->pid || (p->owns_host && family_has(pid));
 }
 
+bool process_first_unknown(uint64_t number)
+{
+    // Numbers that Linux never had count as one.
+    return !atomic_exchange(&family->logged[number < FAMILY_LOGGED ? number : 0], true);
+}
+
 // ---- creation ----
 
 static void set_limits(struct linux_process *p)
@@ -109,15 +116,14 @@ struct linux_process *linux_create(machine *m, enum machine_error *reason, char 
     umask(p->umask);
     set_limits(p);
     raise_descriptor_limit();
-    if (p->owns_host && !family) {
+    if (!family) {
         family = mmap(NULL, sizeof *family, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (family == MAP_FAILED)
+        if (family == MAP_FAILED) {
             family = NULL;
-    }
-    if (p->owns_host && !family) {
-        snprintf(error, size, "out of memory");
-        linux_destroy(p);
-        return NULL;
+            snprintf(error, size, "out of memory");
+            linux_destroy(p);
+            return NULL;
+        }
     }
     if (p->owns_host)
         atomic_store(&family->members[0], getpid());
