@@ -21,10 +21,12 @@
 #define FAMILY_LOGGED 512 // system call numbers
 #define FAMILY_MAX 512 // processes of a guest at a time
 
-// The host pids of the guest and of what it forked, in memory that they share: what it may send signals to.
-static struct family {
-    atomic_int members[FAMILY_MAX]; // 0 = free; [0] is the first process
-} * family;
+// What the guest and the processes that it forks share.
+struct family {
+    atomic_int members[FAMILY_MAX]; // host pids, which it may send signals to; 0 = free; [0] is the first
+    atomic_bool logged[FAMILY_LOGGED]; // system calls that the user has been told about
+};
+static struct family *family;
 
 static bool family_add(int pid)
 {
