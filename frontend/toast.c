@@ -50,10 +50,14 @@ void toast_draw(const struct toasts *t, struct canvas *c, const SDL_Rect *pictur
         if (!t->items[i].until) {
             continue;
         }
-        int width = (int)strlen(t->items[i].text) * canvas_advance(c);
         int x = picture->x + line / 2;
+        // What does not fit is cut off: long texts are in the log as well.
+        int fits = (picture->w - line - 4 * pad) / canvas_advance(c);
+        char text[TOAST_SIZE];
+        snprintf(text, sizeof text, "%.*s", fits > 0 ? fits : 0, t->items[i].text);
+        int width = (int)strlen(text) * canvas_advance(c);
         y -= line + 2 * pad;
         canvas_box(c, x, y, width + 4 * pad, line + 2 * pad - 2, INK_PANEL);
-        canvas_text(c, x + 2 * pad, y + pad, INK_TEXT, t->items[i].text);
+        canvas_text(c, x + 2 * pad, y + pad, INK_TEXT, text);
     }
 }
