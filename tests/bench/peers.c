@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
-// peers: the same timed demos on the native twin, on qemu-aarch64 and on neurodoom, interleaved.
+// peers: the same programs natively, under qemu-aarch64 and on our engines, interleaved.
 //
-//   peers [--runs N] [--demos WAD:DEMO,…] BUILD_DIR
+//   peers [--runs N] [--demos WAD:DEMO,…] [--engine NAME] BUILD_DIR
 //
-// First every engine writes its frame hashes for every demo: unless all are equal, nothing is timed. Then the
-// engines take turns, demo by demo, run by run. What is reported is CPU time (user + system) of the whole
-// process, medians, and the ratio of the medians' sums. Exit status 1 when frames differ or a program fails.
+// Timed demos of DOOM run in neurodoom; the programs that tests/bench/fetch-programs has built, if they are
+// there, in a64run. --engine leaves only that one of our engines. First every column runs everything and its
+// frame hashes and outputs are compared: unless all are equal, nothing is timed. The translator does that
+// twice, with a cold and a warm cache, so that what is timed is a warm one; the cache is a temporary folder.
+// Then the columns take turns, work by work, run by run. What is reported is CPU time (user + system, all
+// threads) of the whole process, medians, and the ratio of the medians' sums. Exit status 1 when something
+// differs or a program fails.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,21 +23,45 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ENGINES = 3, DEMOS_MAX = 16, RUNS_MAX = 101, ARGUMENTS_MAX = 16 };
+enum { COLUMNS_MAX = 4, WORKS_MAX = 20, RUNS_MAX = 101, ARGUMENTS_MAX = 20, OURS = 2 };
 
-static const char *const engine_names[ENGINES] = {"native", "qemu-aarch64", "neurodoom"};
+// Native and qemu come first, then our engines.
+static const char *columns[COLUMNS_MAX] = {"native", "qemu-aarch64"};
+static unsigned column_count = OURS;
 
-struct demo {
-    char wad[64], name[16];
+// A timed demo, or a program with up to three arguments, run in BUILD_DIR/bench.
+struct work {
+    char name[80]; // in the table
+    char wad[64], demo[16];
+    const char *program; // NULL: a demo
+    const char *arguments[3];
 };
+
+static const struct work programs[] = {
+    {.name = "Lua 5.4", .program = "lua", .arguments = {"workload.lua"}},
+    {.name = "bzip2 -9", .program = "bzip2", .arguments = {"-9c", "input"}},
+    {.name = "bzip2 -d", .program = "bzip2", .arguments = {"-dc", "input.bz2"}},
+};
+enum { PROGRAMS = sizeof programs / sizeof *programs };
 
 struct usage {
     double cpu; // seconds, user + system
     long peak_kb; // resident
 };
 
-static char build[512];
+static char build[512], temporary[] = "/tmp/peers.XXXXXX";
 static const char *wad_folder = "/usr/share/games/doom";
+
+static int remove_one(const char *path, const struct stat *s, int type, struct FTW *walk)
+{
+    (void)s, (void)type, (void)walk;
+    return remove(path);
+}
+
+static void remove_temporary(void)
+{
+    nftw(temporary, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
 
 static _Noreturn void fail(const char *what, const char *detail)
 {
@@ -54,40 +83,67 @@ static double median(const double *values, size_t n)
     return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-// Runs the engine on the demo; with hash_file it writes its frame hashes there. Ends the program on failure.
-static struct usage run(unsigned engine, const struct demo *demo, const char *hash_file)
+// The command line of a column; result: where the output that is compared goes, or NULL.
+static void command(const struct work *work, unsigned column, const char *result, const char **argv)
 {
-    char program[600], wad[600];
-    const char *argv[ARGUMENTS_MAX];
+    static char program[600], guest[600], wad[600];
+    bool ours = column >= OURS;
     size_t n = 0;
-    snprintf(wad, sizeof wad, "%s/%s", wad_folder, demo->wad);
-    if (engine == 0) {
-        snprintf(program, sizeof program, "%s/guest/doom.native", build);
-    } else if (engine == 1) {
+    snprintf(guest, sizeof guest, "%s/%s/%s.%s", build, work->program ? "bench" : "guest",
+             work->program ? work->program : "doom", column ? "aarch64" : "native");
+    if (ours) {
+        snprintf(program, sizeof program, "%s/%s", build, work->program ? "a64run" : "neurodoom");
+        argv[n++] = program;
+        argv[n++] = "--engine";
+        argv[n++] = columns[column];
+    } else if (column == 1) {
         argv[n++] = "qemu-aarch64";
-        snprintf(program, sizeof program, "%s/guest/doom.aarch64", build);
-    } else {
-        snprintf(program, sizeof program, "%s/neurodoom", build);
     }
-    argv[n++] = program;
-    if (engine == 2)
-        argv[n++] = "--headless";
-    argv[n++] = "-iwad";
-    argv[n++] = wad;
-    argv[n++] = "-timedemo";
-    argv[n++] = demo->name;
-    if (hash_file) {
-        argv[n++] = engine == 2 ? "--frame-hash" : "-framehash";
-        argv[n++] = hash_file;
+    if (!ours || work->program)
+        argv[n++] = guest;
+    if (work->program) {
+        for (size_t i = 0; i < 3 && work->arguments[i]; i++)
+            argv[n++] = work->arguments[i];
+    } else {
+        snprintf(wad, sizeof wad, "%s/%s", wad_folder, work->wad);
+        if (ours)
+            argv[n++] = "--headless";
+        argv[n++] = "-iwad";
+        argv[n++] = wad;
+        argv[n++] = "-timedemo";
+        argv[n++] = work->demo;
+        if (result) {
+            argv[n++] = ours ? "--frame-hash" : "-framehash";
+            argv[n++] = result;
+        }
     }
     argv[n] = NULL;
+}
+
+static void redirect(const char *path, int fd)
+{
+    int file = open(path, fd ? O_WRONLY | O_CREAT | O_TRUNC : O_RDONLY, 0666);
+    if (file < 0 || dup2(file, fd) < 0)
+        _exit(126);
+}
+
+// Runs the work in a column, with the output that is compared into the file result, or nowhere if NULL. Ends
+// the program on failure.
+static struct usage run(const struct work *work, unsigned column, const char *result)
+{
+    const char *argv[ARGUMENTS_MAX];
+    command(work, column, result, argv);
     pid_t pid = fork();
     if (pid < 0)
         fail("fork", strerror(errno));
     if (pid == 0) {
-        int null = open("/dev/null", O_RDWR);
-        for (int fd = 0; fd < 3; fd++)
-            dup2(null, fd);
+        redirect("/dev/null", 0);
+        redirect(result && work->program ? result : "/dev/null", 1);
+        redirect("/dev/null", 2);
+        char folder[600];
+        snprintf(folder, sizeof folder, "%s/bench", build);
+        if (work->program && chdir(folder) != 0)
+            _exit(126);
         execvp(argv[0], (char *const *)argv);
         _exit(127);
     }
@@ -97,7 +153,7 @@ static struct usage run(unsigned engine, const struct demo *demo, const char *ha
         fail("wait4", strerror(errno));
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         char text[700];
-        snprintf(text, sizeof text, "status %#x on %s %s", (unsigned)status, demo->wad, demo->name);
+        snprintf(text, sizeof text, "status %#x, %s, %s", (unsigned)status, work->name, columns[column]);
         fail(argv[0], text);
     }
     return (struct usage){(double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
@@ -105,54 +161,52 @@ static struct usage run(unsigned engine, const struct demo *demo, const char *ha
                           usage.ru_maxrss};
 }
 
-static bool same_file(const char *a, const char *b, unsigned *frames)
+// Are the files equal, and not empty? lines: how many are.
+static bool same_file(const char *a, const char *b, unsigned *lines)
 {
     FILE *f = fopen(a, "r"), *g = fopen(b, "r");
     bool same = f && g;
-    *frames = 0;
-    while (same) {
-        char x[128], y[128];
-        char *p = fgets(x, sizeof x, f), *q = fgets(y, sizeof y, g);
-        if (!p || !q) {
-            same = !p && !q && *frames > 0;
-            break;
-        }
-        same = strcmp(x, y) == 0;
-        *frames += same;
+    size_t bytes = 0;
+    *lines = 0;
+    for (int x, y; same && (x = getc(f), y = getc(g), x != EOF || y != EOF); bytes++) {
+        same = x == y;
+        *lines += same && x == '\n';
     }
     if (f)
         fclose(f);
     if (g)
         fclose(g);
-    return same;
+    return same && bytes > 0;
 }
 
-// The gate: frames of every engine equal to the native twin's. Returns their number.
-static unsigned compare_frames(const struct demo *demos, size_t count)
+static bool is_translator(unsigned column)
 {
-    char folder[] = "/tmp/peers.XXXXXX", file[ENGINES][64];
-    unsigned total = 0;
-    if (!mkdtemp(folder))
-        fail("mkdtemp", strerror(errno));
-    for (unsigned e = 0; e < ENGINES; e++)
-        snprintf(file[e], sizeof file[e], "%s/%u", folder, e);
-    for (size_t d = 0; d < count; d++) {
-        unsigned frames = 0;
-        for (unsigned e = 0; e < ENGINES; e++)
-            run(e, &demos[d], file[e]);
-        for (unsigned e = 1; e < ENGINES; e++) {
-            if (!same_file(file[0], file[e], &frames)) {
-                fprintf(stderr, "peers: %s %s: %s differs from native in line %u (files in %s)\n",
-                        demos[d].wad, demos[d].name, engine_names[e], frames + 1, folder);
-                exit(1);
+    return strcmp(columns[column], "translate") == 0;
+}
+
+// The gate: what every column puts out equals what the native program does. Returns the number of frames.
+static unsigned compare_outputs(const struct work *works, size_t count)
+{
+    char expected[64], file[64];
+    unsigned frames = 0;
+    snprintf(expected, sizeof expected, "%s/native", temporary);
+    snprintf(file, sizeof file, "%s/other", temporary);
+    for (size_t w = 0; w < count; w++) {
+        unsigned lines = 0;
+        run(&works[w], 0, expected);
+        for (unsigned c = 1; c < column_count; c++) {
+            for (int times = is_translator(c) ? 2 : 1; times > 0; times--) {
+                run(&works[w], c, file);
+                if (!same_file(expected, file, &lines)) {
+                    fprintf(stderr, "peers: %s: %s differs from native in line %u\n", works[w].name,
+                            columns[c], lines + 1);
+                    exit(1);
+                }
             }
         }
-        total += frames;
+        frames += works[w].program ? 0 : lines;
     }
-    for (unsigned e = 0; e < ENGINES; e++)
-        unlink(file[e]);
-    rmdir(folder);
-    return total;
+    return frames;
 }
 
 static void print_machine(void)
@@ -173,27 +227,106 @@ static void print_machine(void)
     printf("machine: %s, %ld cores, %s %s\n", model, sysconf(_SC_NPROCESSORS_ONLN), u.sysname, u.release);
 }
 
-static size_t parse_demos(char *text, struct demo *demos)
+// Which of our engines there are, or the one that is asked for.
+static void find_engines(const char *wanted)
+{
+    char line[700];
+    snprintf(line, sizeof line, "'%s/neurodoom' --features", build);
+    FILE *features = popen(line, "r");
+    if (!features)
+        fail("popen", strerror(errno));
+    while (fgets(line, sizeof line, features)) {
+        char name[16], there[8];
+        if (sscanf(line, "engine %15s %7s", name, there) == 2 && strcmp(there, "yes") == 0 &&
+            (!wanted || strcmp(wanted, name) == 0) && column_count < COLUMNS_MAX)
+            columns[column_count++] = strdup(name);
+    }
+    pclose(features);
+    if (column_count == OURS)
+        fail("no engine", wanted ? wanted : build);
+}
+
+static size_t parse_demos(char *text, struct work *works)
 {
     size_t n = 0;
     for (char *item = strtok(text, ","); item; item = strtok(NULL, ",")) {
         char *colon = strchr(item, ':');
-        if (!colon || n == DEMOS_MAX)
-            fail("--demos takes WAD:DEMO,…, at most 16", item);
-        snprintf(demos[n].wad, sizeof demos[n].wad, "%.*s", (int)(colon - item), item);
-        snprintf(demos[n++].name, sizeof demos[0].name, "%s", colon + 1);
+        if (!colon || n == WORKS_MAX - PROGRAMS)
+            fail("--demos takes WAD:DEMO,…, at most 17", item);
+        struct work *work = &works[n++];
+        *work = (struct work){0};
+        snprintf(work->wad, sizeof work->wad, "%.*s", (int)(colon - item), item);
+        snprintf(work->demo, sizeof work->demo, "%s", colon + 1);
+        snprintf(work->name, sizeof work->name, "%.*s %s", (int)strcspn(work->wad, "."), work->wad,
+                 work->demo);
     }
     return n;
 }
 
+static size_t add_programs(struct work *works, size_t n)
+{
+    for (size_t i = 0; i < PROGRAMS; i++) {
+        char path[600];
+        snprintf(path, sizeof path, "%s/bench/%s.aarch64", build, programs[i].program);
+        if (access(path, X_OK) == 0)
+            works[n++] = programs[i];
+        else
+            fprintf(stderr, "peers: without %s: tests/bench/fetch-programs builds it\n", programs[i].name);
+    }
+    return n;
+}
+
+static void print_row(const char *name, const double *seconds)
+{
+    printf("| %s |", name);
+    for (unsigned c = 0; c < column_count; c++)
+        printf(" %.3f |", seconds[c]);
+    for (unsigned c = OURS; c < column_count; c++)
+        printf(" %.2f | %.2f |", seconds[c] / seconds[0], seconds[c] / seconds[1]);
+    printf("\n");
+}
+
+static void print_table(const struct work *works, size_t count, size_t runs,
+                        double cpu[COLUMNS_MAX][WORKS_MAX][RUNS_MAX], const long *peak)
+{
+    double sum[COLUMNS_MAX] = {0};
+    print_machine();
+    printf("CPU seconds, medians of %zu interleaved runs\n\n| |", runs);
+    for (unsigned c = 0; c < column_count; c++)
+        printf(" %s |", columns[c]);
+    for (unsigned c = OURS; c < column_count; c++)
+        printf(" %s / native | %s / qemu |", columns[c], columns[c]);
+    printf("\n|---|");
+    for (unsigned c = 0; c < column_count + 2 * (column_count - OURS); c++)
+        printf("---:|");
+    printf("\n");
+    for (size_t w = 0; w < count; w++) {
+        double m[COLUMNS_MAX];
+        for (unsigned c = 0; c < column_count; c++) {
+            m[c] = median(cpu[c][w], runs);
+            sum[c] += works[w].program ? 0 : m[c];
+        }
+        print_row(works[w].name, m);
+        if (!works[w].program && (w + 1 == count || works[w + 1].program))
+            print_row("all demos", sum);
+    }
+    printf("| peak memory, MB |");
+    for (unsigned c = 0; c < column_count; c++)
+        printf(" %.1f |", (double)peak[c] / 1024);
+    for (unsigned c = OURS; c < column_count; c++)
+        printf(" | |");
+    printf("\n");
+}
+
 int main(int argc, char **argv)
 {
-    static double cpu[ENGINES][DEMOS_MAX][RUNS_MAX];
+    static double cpu[COLUMNS_MAX][WORKS_MAX][RUNS_MAX];
+    static struct work works[WORKS_MAX];
     char all[] = "freedoom1.wad:demo1,freedoom1.wad:demo2,freedoom1.wad:demo3,freedoom1.wad:demo4,"
                  "freedoom2.wad:demo1,freedoom2.wad:demo2,freedoom2.wad:demo3";
     char *demo_text = all;
-    struct demo demos[DEMOS_MAX];
-    long peak[ENGINES] = {0};
+    const char *engine = NULL;
+    long peak[COLUMNS_MAX] = {0};
     size_t runs = 5;
     int i = 1;
     for (; i + 1 < argc; i += 2) {
@@ -201,44 +334,35 @@ int main(int argc, char **argv)
             runs = strtoul(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--demos") == 0)
             demo_text = argv[i + 1];
+        else if (strcmp(argv[i], "--engine") == 0)
+            engine = argv[i + 1];
         else
             break;
     }
     if (i != argc - 1 || runs < 1 || runs > RUNS_MAX)
-        fail("usage", "peers [--runs N] [--demos WAD:DEMO,…] BUILD_DIR");
-    snprintf(build, sizeof build, "%s", argv[i]);
-    size_t count = parse_demos(demo_text, demos);
+        fail("usage", "peers [--runs N] [--demos WAD:DEMO,…] [--engine NAME] BUILD_DIR");
+    char *absolute = realpath(argv[i], NULL);
+    if (!absolute || snprintf(build, sizeof build, "%s", absolute) >= (int)sizeof build)
+        fail(argv[i], strerror(absolute ? ENAMETOOLONG : errno));
+    find_engines(engine);
+    size_t count = add_programs(works, parse_demos(demo_text, works));
+    if (!mkdtemp(temporary))
+        fail("mkdtemp", strerror(errno));
+    atexit(remove_temporary);
+    setenv("XDG_CACHE_HOME", temporary, 1);
 
-    printf("frames: %u, identical on all engines\n", compare_frames(demos, count));
+    printf("frames: %u, identical in all columns, as is what the other programs put out\n",
+           compare_outputs(works, count));
     for (size_t r = 0; r < runs; r++) {
-        for (size_t d = 0; d < count; d++) {
-            for (unsigned e = 0; e < ENGINES; e++) {
-                struct usage u = run(e, &demos[d], NULL);
-                cpu[e][d][r] = u.cpu;
-                if (u.peak_kb > peak[e])
-                    peak[e] = u.peak_kb;
+        for (size_t w = 0; w < count; w++) {
+            for (unsigned c = 0; c < column_count; c++) {
+                struct usage u = run(&works[w], c, NULL);
+                cpu[c][w][r] = u.cpu;
+                if (u.peak_kb > peak[c])
+                    peak[c] = u.peak_kb;
             }
         }
     }
-    print_machine();
-    printf("CPU seconds, medians of %zu interleaved runs\n\n| demo |", runs);
-    double sum[ENGINES] = {0};
-    for (unsigned e = 0; e < ENGINES; e++)
-        printf(" %s |", engine_names[e]);
-    printf(" neurodoom / native | neurodoom / qemu |\n|---|---|---|---|---|---|\n");
-    for (size_t d = 0; d < count; d++) {
-        double m[ENGINES];
-        printf("| %.*s %s |", (int)strcspn(demos[d].wad, "."), demos[d].wad, demos[d].name);
-        for (unsigned e = 0; e < ENGINES; e++) {
-            m[e] = median(cpu[e][d], runs);
-            sum[e] += m[e];
-            printf(" %.3f |", m[e]);
-        }
-        printf(" %.2f | %.2f |\n", m[2] / m[0], m[2] / m[1]);
-    }
-    printf("| all | %.3f | %.3f | %.3f | %.2f | %.2f |\n", sum[0], sum[1], sum[2], sum[2] / sum[0],
-           sum[2] / sum[1]);
-    printf("| peak memory, MB | %.1f | %.1f | %.1f | | |\n", (double)peak[0] / 1024, (double)peak[1] / 1024,
-           (double)peak[2] / 1024);
+    print_table(works, count, runs, cpu, peak);
     return 0;
 }
