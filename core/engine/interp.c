@@ -376,9 +376,10 @@ static handler_function *choose_handler(const enum insn *ids, const op *ops, uns
     return is_backward(ids[0], &ops[0]) ? handlers[ids[0]].back : handlers[ids[0]].forward;
 }
 
-// Handler 0: the op has not been decoded. A sequence's later ops get their operands only: who jumps to them
-// comes here.
-static op *decode_first(cpu *c, op *o, __attribute__((unused)) const char *code)
+// Gives the op at o its operands and handler. A sequence's later ops get their operands only: who jumps to
+// them has them decoded then. Apart from decode_first, because a function whose locals are known elsewhere
+// makes no sibling calls: the host's stack would grow with every op.
+static __attribute__((noinline)) void decode_op(cpu *c, op *o)
 {
     struct machine *m = machine_of(c);
     uint64_t pc = pc_of(c, o);
@@ -400,10 +401,25 @@ static op *decode_first(cpu *c, op *o, __attribute__((unused)) const char *code)
     }
     decoded[0].handler = handler_offset(handler);
     o[0] = decoded[0];
+}
+
+// Handler 0: the op has not been decoded.
+static op *decode_first(cpu *c, op *o, __attribute__((unused)) const char *code)
+{
+    decode_op(c, o);
     GO_ON(o);
 }
 
 // ---- translated code ----
+
+// The handler of the instruction at o alone. Apart from do_enter for the reason that decode_op is from
+// decode_first.
+static __attribute__((noinline)) handler_function *plain_handler(cpu *c, const op *o)
+{
+    op plain;
+    enum insn id = decode_at(c, pc_of(c, o), &plain);
+    return is_backward(id, &plain) ? handlers[id].back : handlers[id].forward;
+}
 
 // Stands in for the handler of an op at which translated code starts; the op keeps its operands.
 DEFINE(do_enter)
@@ -427,9 +443,7 @@ DEFINE(do_enter)
         GO_ON(next);
     }
     // Not now, or not even one block of it fits in the budget: the instruction itself.
-    op plain;
-    enum insn id = decode_at(c, pc_of(c, o), &plain);
-    return (is_backward(id, &plain) ? handlers[id].back : handlers[id].forward)(c, o, code);
+    return plain_handler(c, o)(c, o, code);
 }
 
 void interp_patch_entry(struct machine *m, uint64_t pc)
