@@ -1118,9 +1118,10 @@ static enum flags_use jit_flags_use(struct jit *j, unsigned insn)
 static enum jit_result jit_compile(struct jit *j, const struct region *r, const char *dump,
                                    struct jit_object *object)
 {
-    static const char passes[] =
-        "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,dse,"
-        "simplifycfg)";
+    // Threading comes early: a conditional compare leaves the kind of its flags open until the branches that tell it
+    // are joined with those that test it.
+    static const char passes[] = "function(sroa,early-cse<memssa>,jump-threading,simplifycfg,"
+                                 "instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,dse,simplifycfg)";
     struct build *u = calloc(1, sizeof *u);
     if (!u)
         return JIT_FAILED;

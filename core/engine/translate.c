@@ -35,6 +35,10 @@ enum {
     SLOTS = 1 << 16, // a power of two
     QUEUE = 4096, // a power of two
     THUNK_BYTES = 32,
+    EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
+    EXECUTED_PAGES_MAX = 4096,
+    WARM_PATIENCE = 8,
+    EXECUTED_ENTRY = 1, // of the cached object that holds what was executed; no code begins there
 };
 
 enum slot_state { SLOT_COLD, SLOT_QUEUED, SLOT_DONE, SLOT_FAILED };
@@ -43,6 +47,13 @@ struct slot {
     uint32_t pc; // 0: free (nothing is ever mapped there)
     uint32_t call_thunk, exit_thunk; // the code that stands in
     uint8_t state; // enum slot_state
+    uint8_t requests;
+};
+
+// The instructions of a page that have run.
+struct executed_page {
+    uint32_t address;
+    uint8_t bits[EXECUTED_BYTES];
 };
 
 // A translated region that is installed, or was.
@@ -82,6 +93,12 @@ struct translator {
     unsigned installed_count, installed_room;
     uint32_t received; // address of the region being linked
     bool (*lockstep)(struct translator *t); // runs and checks what would be entered; NULL = just enter it
+    // Which instructions have run, in this run or, by the cache, an earlier one: a bit each, by page.
+    struct executed_page *executed;
+    unsigned executed_count;
+    unsigned executed_index; // of it in the cache, for being replaced
+    unsigned patience; // requests before code is compiled
+    bool compiled_any, assume_executed;
     struct code_cache *cache; // NULL: nothing is kept
     struct translate_stats stats;
 
@@ -338,11 +355,25 @@ static void hand_over(struct translator *t, struct compiled *c)
 
 // The interpreter decodes what it executes. (The other thread may be doing so right now: a guess is good
 // enough.)
+static bool was_decoded(const struct translator *t, uint32_t pc)
+{
+    const uint64_t *words = (const uint64_t *)&t->m->memory.ops[pc / 4];
+    return t->m->memory.pages[pc / GUEST_PAGE] & MEMORY_CODE && (words[0] || words[1]);
+}
+
+// Translated code decodes nothing: what an earlier run knew has to be remembered.
+static bool was_executed_earlier(const struct translator *t, uint32_t pc)
+{
+    for (unsigned i = 0; i < t->executed_count; i++)
+        if (t->executed[i].address == (pc & ~(uint32_t)(GUEST_PAGE - 1)))
+            return t->executed[i].bits[pc / 4 / 8 % EXECUTED_BYTES] >> (pc / 4 % 8) & 1;
+    return false;
+}
+
 static bool was_executed(void *user, uint32_t pc)
 {
     const struct translator *t = ((void **)user)[0];
-    const uint64_t *words = (const uint64_t *)&t->m->memory.ops[pc / 4];
-    return t->m->memory.pages[pc / GUEST_PAGE] & MEMORY_CODE && (words[0] || words[1]);
+    return t->assume_executed || was_decoded(t, pc) || was_executed_earlier(t, pc);
 }
 
 // What the compile thread works with: LLVM, which is loaded when there is something to compile.
@@ -448,7 +479,7 @@ static void *compile_thread(void *user)
 void translate_request(struct translator *t, uint32_t pc)
 {
     struct slot *s;
-    if (forked || !(s = want_slot(t, pc)) || s->state != SLOT_COLD)
+    if (forked || !(s = want_slot(t, pc)) || s->state != SLOT_COLD || ++s->requests < t->patience)
         return;
     pthread_mutex_lock(&t->lock);
     if (t->queue_tail - t->queue_head < QUEUE) {
@@ -551,6 +582,7 @@ void translate_install(struct translator *t)
         list = c->next;
         struct cached_object o = describe(c);
         bool installed = install(t, &o);
+        t->compiled_any = true;
         if (!installed && c->region)
             slot_at(t, c->region->entry)->state = SLOT_FAILED;
         if (installed && t->cache)
@@ -559,6 +591,18 @@ void translate_install(struct translator *t)
             free(c->object.bytes);
         free(c->region);
         free(c);
+    }
+}
+
+void translate_now(struct translator *t, uint32_t pc)
+{
+    struct slot *s = want_slot(t, pc);
+    t->assume_executed = true;
+    t->patience = 0;
+    translate_request(t, pc);
+    for (unsigned wait = 0; s && s->state == SLOT_QUEUED && wait < 20000; wait++) {
+        usleep(500);
+        translate_install(t);
     }
 }
 
@@ -593,6 +637,40 @@ static uint64_t file_hash(const char *path)
     return hash;
 }
 
+static void load_executed(struct translator *t, const struct cached_object *o)
+{
+    size_t count = o->size / sizeof *t->executed;
+    t->executed = count <= EXECUTED_PAGES_MAX ? malloc(o->size) : NULL;
+    if (t->executed) {
+        memcpy(t->executed, o->bytes, count * sizeof *t->executed);
+        t->executed_count = (unsigned)count;
+    }
+}
+
+// Adds what has run to the cache, this time and earlier.
+static void save_executed(struct translator *t)
+{
+    struct executed_page *pages = calloc(EXECUTED_PAGES_MAX, sizeof *pages);
+    size_t count = 0;
+    for (uint64_t page = 0; pages && page < GUEST_SPACE / GUEST_PAGE && count < EXECUTED_PAGES_MAX; page++) {
+        if (!(t->m->memory.pages[page] & MEMORY_CODE))
+            continue;
+        struct executed_page *p = &pages[count++];
+        p->address = (uint32_t)(page * GUEST_PAGE);
+        for (uint32_t pc = p->address; pc - p->address < GUEST_PAGE; pc += 4)
+            if (was_decoded(t, pc) || was_executed_earlier(t, pc))
+                p->bits[pc / 4 / 8 % EXECUTED_BYTES] |= (uint8_t)(1u << (pc / 4 % 8));
+    }
+    struct cached_object o = {
+        .entry = EXECUTED_ENTRY, .bytes = (unsigned char *)pages, .size = count * sizeof *pages};
+    if (t->executed)
+        code_cache_drop(t->cache, t->executed_index);
+    if (count)
+        code_cache_add(t->cache, &o);
+    else
+        free(pages);
+}
+
 void translate_load_cache(struct translator *t, const char *folder)
 {
     uint64_t program = file_hash(t->m->config.program);
@@ -600,8 +678,12 @@ void translate_load_cache(struct translator *t, const char *folder)
     size_t count = t->cache ? code_cache_count(t->cache) : 0;
     for (size_t i = 0; i < count; i++) {
         const struct cached_object *o = code_cache_get(t->cache, i);
-        bool is_glue = o->page_count == 0;
-        if (is_glue ? t->enter_region == 0 : t->enter_region != 0) {
+        if (o->entry == EXECUTED_ENTRY) {
+            load_executed(t, o);
+            t->executed_index = (unsigned)i;
+            continue;
+        }
+        if (o->page_count == 0 ? t->enter_region == 0 : t->enter_region != 0) {
             if (install(t, o)) {
                 t->needs_glue = false;
                 t->stats.from_cache++;
@@ -610,6 +692,7 @@ void translate_load_cache(struct translator *t, const char *folder)
         }
         code_cache_drop(t->cache, i);
     }
+    t->patience = t->stats.from_cache ? WARM_PATIENCE : 1;
 }
 
 // ---- invalidation ----
@@ -683,6 +766,7 @@ struct translator *translator_create(struct machine *m, char *error, size_t size
     t->dump = getenv("NEURODOOM_DUMP");
     t->ready_end = &t->ready;
     t->needs_glue = true;
+    t->patience = 1;
     running = t;
     pthread_atfork(NULL, NULL, note_fork);
     if (pthread_create(&t->thread, NULL, compile_thread, t) != 0) {
@@ -731,13 +815,18 @@ void translator_destroy(struct translator *t)
             struct cached_object o = describe(c);
             code_cache_add(t->cache, &o);
             c->object.bytes = NULL;
+            t->compiled_any = true;
         }
         free(c->region);
         free(c->object.bytes);
         free(c);
     }
-    if (!forked)
+    if (t->cache && !forked) {
+        if (t->compiled_any)
+            save_executed(t);
         code_cache_close(t->cache);
+    }
+    free(t->executed);
     for (unsigned i = 0; i < t->installed_count; i++)
         free(t->installed[i].object.lines);
     free(t->installed);

@@ -38,6 +38,8 @@ bool translate_enter(struct translator *t);
 // For tests: check runs in place of what translate_enter does, which it can have by translate_enter_code.
 void translate_set_lockstep(struct translator *t, bool (*check)(struct translator *t));
 bool translate_enter_code(struct translator *t);
+// Translates the code at pc, also what has never run, and waits for it.
+void translate_now(struct translator *t, uint32_t pc);
 
 // Drops what was translated from the pages of [address, address + length). Async-signal-safe.
 void translate_forget(struct translator *t, uint64_t address, uint64_t length);

@@ -2,7 +2,7 @@
 // lockstep: runs a program with every translated region held against the interpreter, instruction for
 // instruction.
 //
-//   lockstep [--checks N] [--instructions N] [--dir FOLDER]… [--cache FOLDER] PROGRAM [ARG…]
+//   lockstep [--checks N] [--instructions N] [--eager N] [--dir FOLDER]… [--cache FOLDER] PROGRAM [ARG…]
 //
 // Where translated code would be entered, a copy of the process (fork) enters it, for at most --instructions;
 // this one then steps the interpreter by as many, and registers, flags, vectors and all of guest memory have
@@ -198,6 +198,7 @@ int main(int argc, char **argv)
     static struct machine_grant grants[16];
     size_t grant_count = 0;
     const char *cache = NULL;
+    unsigned eager = 0;
     int i = 1;
     for (; i + 1 < argc && strncmp(argv[i], "--", 2) == 0; i += 2) {
         char *folder = realpath(argv[i + 1], NULL);
@@ -205,6 +206,8 @@ int main(int argc, char **argv)
             checks_each = (unsigned)atoi(argv[i + 1]);
         else if (strcmp(argv[i], "--instructions") == 0)
             instructions_most = atoll(argv[i + 1]);
+        else if (strcmp(argv[i], "--eager") == 0)
+            eager = (unsigned)atoi(argv[i + 1]);
         else if (strcmp(argv[i], "--dir") == 0 && grant_count < 15 && folder)
             grants[grant_count++] = (struct machine_grant){folder, folder, true};
         else if (strcmp(argv[i], "--cache") == 0)
@@ -241,9 +244,14 @@ int main(int argc, char **argv)
     outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     checked_machine = m;
     translate_set_lockstep(m->translator, check);
-    enum machine_state state;
-    while ((state = machine_run(m, UINT64_MAX)) == MACHINE_RUNNING)
-        ;
+    uint64_t state = 1;
+    while (machine_run(m, eager ? state >> 33 & 127 : UINT64_MAX) == MACHINE_RUNNING) {
+        if (eager) {
+            translate_now(m->translator, (uint32_t)m->cpu.pc);
+            state = state * 6364136223846793005u + 1442695040888963407u; // Knuth, MMIX
+            eager--;
+        }
+    }
     printf("ok lockstep: %" PRIu64 " entries checked, the program ended with status %d\n", check_count,
            machine_exit_status(m));
     machine_destroy(m);
