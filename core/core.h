@@ -34,6 +34,21 @@ const char *machine_engine_names(void);
 // The fastest engine in this build.
 enum machine_engine machine_default_engine(void);
 
+// Who picks the kernel of an instruction (engine/dispatch_modes.h): the tables; the tables, with the net's
+// answers counted; the net alone; or as hybrid, the net being evaluated again for every executed instruction.
+enum machine_dispatch {
+    MACHINE_DISPATCH_OFF,
+    MACHINE_DISPATCH_HYBRID,
+    MACHINE_DISPATCH_PURE,
+    MACHINE_DISPATCH_LIVE, // interprets
+    MACHINE_DISPATCH_MODES,
+};
+extern const char *const machine_dispatch_names[MACHINE_DISPATCH_MODES]; // "off", …
+// Whether the files of the dispatch net at base can be used; if not, error (size bytes) says why not.
+bool machine_check_dispatch(const char *base, char *error, size_t size);
+// False if there is no mode of that name.
+bool machine_dispatch_by_name(const char *name, enum machine_dispatch *dispatch);
+
 // A presented frame: valid during the call only.
 struct machine_frame {
     const uint8_t *indices; // [200][320]
@@ -57,7 +72,10 @@ struct machine_config {
     bool host_stdin; // the guest reads the host's standard input, else it is empty
     enum machine_clock clock;
     enum machine_engine engine;
-    const char *cache_folder; // where translated code is kept, absolute; NULL = nowhere. Made if need be (0700)
+    const char
+        *cache_folder; // where translated code is kept, absolute; NULL = nowhere. Made if need be (0700)
+    const char *dispatch_model; // base path of the dispatch net's files; NULL = mode off for good
+    enum machine_dispatch dispatch;
     void *user;
     // On the emulation thread, for each presented frame. May block (vsync, pause).
     void (*present)(void *user, const struct machine_frame *frame);
@@ -121,8 +139,20 @@ struct machine_stats {
     uint64_t system_calls;
     uint64_t frames; // presented
     uint64_t memory_mapped; // bytes of guest memory mapped
+    // While dispatch is not off: instructions executed, those of them whose kernel the net named rightly, and
+    // the same by distinct instruction words decoded.
+    uint64_t dispatch_total, dispatch_hit;
+    uint64_t dispatch_words, dispatch_words_hit;
 };
 void machine_get_stats(const machine *m, struct machine_stats *stats);
+
+// False if there is no dispatch net: none was configured, or its files are unusable (config.log has said
+// why).
+bool machine_has_dispatch(const machine *m);
+// Any thread; at the next look at requests, as machine_request_stop. Without a net nothing happens.
+void machine_set_dispatch(machine *m, enum machine_dispatch dispatch);
+// As last set. Any thread.
+enum machine_dispatch machine_get_dispatch(const machine *m);
 
 // What the guest last published in the device page. Any thread.
 struct device_info;

@@ -13,9 +13,11 @@
 #include <time.h>
 
 #include "elf.h"
+#include "engine/dispatch_modes.h"
 #include "engine/engine.h"
 #include "engine/translate.h"
 #include "isa/isa.h"
+#include "nn/tensor.h"
 
 // Linux signal and si_code numbers, the same on every architecture that we run on.
 enum { SIG_ILL = 4, SIG_TRAP = 5, SIG_BUS = 7, SIG_SEGV = 11 };
@@ -83,9 +85,24 @@ static bool grants_reach(const struct machine_config *config, const char *folder
     return false;
 }
 
-static void forget_translated(void *owner, uint64_t address, uint64_t length)
+static void forget_code(void *owner, uint64_t address, uint64_t length)
 {
-    translate_forget(owner, address, length);
+    struct machine *m = owner;
+    dispatch_forget(m->dispatch, address, length);
+    if (m->translator)
+        translate_forget(m->translator, address, length);
+}
+
+static void load_dispatch(machine *m)
+{
+    struct nn_error error;
+    m->dispatch = dispatch_create(m->config.dispatch_model, &error);
+    if (!m->dispatch) {
+        machine_log(m, "no dispatch by net: %s", error.text);
+        return;
+    }
+    dispatch_set_mode(m->dispatch, m->config.dispatch);
+    atomic_store(&m->dispatch_wanted, (int)m->config.dispatch);
 }
 
 machine *machine_create(const struct machine_config *config, enum machine_error *reason, char *error,
@@ -121,8 +138,12 @@ machine *machine_create(const struct machine_config *config, enum machine_error 
             return NULL;
         }
         m->translating = true;
-        m->memory.on_forget = forget_translated;
-        m->memory.owner = m->translator;
+    }
+    if (config->dispatch_model)
+        load_dispatch(m);
+    if (m->translator || m->dispatch) {
+        m->memory.on_forget = forget_code;
+        m->memory.owner = m;
     }
     m->devices = devices_create(m);
     if (!m->devices)
@@ -148,6 +169,7 @@ void machine_destroy(machine *m)
     if (m->devices)
         devices_destroy(m->devices);
     memory_destroy(&m->memory);
+    dispatch_destroy(m->dispatch);
     pthread_mutex_destroy(&m->publish_lock);
     munmap(m, sizeof *m);
 }
@@ -245,10 +267,83 @@ static void handle_undefined(machine *m)
     linux_exception(m, SIG_ILL, CODE_ILL_ILLOPC, m->cpu.pc, what);
 }
 
+static void handle_dispatch_fault(machine *m)
+{
+    uint32_t word;
+    char what[160];
+    memcpy(&word, m->memory.base + m->cpu.pc, sizeof word);
+    dispatch_describe_fault(m->dispatch, word, what, sizeof what);
+    machine_kill(m, SIG_ILL, m->cpu.pc, what); // not the guest's doing, so not for its handlers
+}
+
+// ---- the dispatch net ----
+
+static void count_dispatch(machine *m)
+{
+    struct dispatch_counts counts;
+    if (!m->dispatch)
+        return;
+    dispatch_get_counts(m->dispatch, &counts);
+    m->stats.dispatch_total = m->dispatch_before;
+    if (dispatch_mode(m->dispatch) != MACHINE_DISPATCH_OFF)
+        m->stats.dispatch_total += m->stats.retired - m->dispatch_since;
+    m->stats.dispatch_hit = m->stats.dispatch_total - counts.wrong;
+    m->stats.dispatch_words = counts.words;
+    m->stats.dispatch_words_hit = counts.words - counts.words_wrong;
+}
+
+static void switch_dispatch(machine *m)
+{
+    count_dispatch(m);
+    m->dispatch_before = m->stats.dispatch_total;
+    m->dispatch_since = m->stats.retired;
+    interp_switch_dispatch(m);
+}
+
+const char *const machine_dispatch_names[MACHINE_DISPATCH_MODES] = {"off", "hybrid", "pure", "live"};
+
+bool machine_dispatch_by_name(const char *name, enum machine_dispatch *dispatch)
+{
+    for (int i = 0; i < MACHINE_DISPATCH_MODES; i++) {
+        if (strcmp(name, machine_dispatch_names[i]) == 0) {
+            *dispatch = (enum machine_dispatch)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool machine_check_dispatch(const char *base, char *error, size_t size)
+{
+    struct nn_error reason;
+    struct dispatch *d = dispatch_create(base, &reason);
+    if (!d)
+        snprintf(error, size, "%s", reason.text);
+    dispatch_destroy(d);
+    return d != NULL;
+}
+
+bool machine_has_dispatch(const machine *m)
+{
+    return m->dispatch != NULL;
+}
+
+void machine_set_dispatch(machine *m, enum machine_dispatch dispatch)
+{
+    if (m->dispatch)
+        atomic_store_explicit(&m->dispatch_wanted, (int)dispatch, memory_order_relaxed);
+}
+
+enum machine_dispatch machine_get_dispatch(const machine *m)
+{
+    return (enum machine_dispatch)atomic_load_explicit(&m->dispatch_wanted, memory_order_relaxed);
+}
+
 // ---- running ----
 
 void machine_publish(machine *m)
 {
+    count_dispatch(m);
     uint64_t now = host_ns(), elapsed = now - m->counted_ns, idle = m->stats.idle_ns - m->counted_idle_ns;
     m->stats.emulating_ns += elapsed > idle ? elapsed - idle : 0;
     m->counted_ns = now;
@@ -271,6 +366,8 @@ enum machine_state machine_run(machine *m, uint64_t budget)
     while (m->state == MACHINE_RUNNING && m->stats.retired < end) {
         uint64_t left = end - m->stats.retired;
         uint64_t slice = m->translating ? TRANSLATED_SLICE : SLICE;
+        if (m->dispatch && machine_get_dispatch(m) != dispatch_mode(m->dispatch))
+            switch_dispatch(m);
         if (m->translator)
             translate_install(m->translator);
         enum stop_reason reason = interp_run(m, left < slice ? left : slice);
@@ -285,6 +382,7 @@ enum machine_state machine_run(machine *m, uint64_t budget)
                             "the program executed a breakpoint (BRK)");
             break;
         case STOP_UNDEFINED: handle_undefined(m); break;
+        case STOP_DISPATCH: handle_dispatch_fault(m); break;
         case STOP_FAULT: handle_fault(m); break;
         case STOP_RETURN:
         case STOP_BUDGET:

@@ -12,6 +12,7 @@
 
 struct linux_process; // linux.c: descriptors, signals, break, …
 struct translator; // engine/translate.c
+struct dispatch; // engine/dispatch_modes.c
 struct devices; // devices.c: the device page, clock, events
 
 struct machine {
@@ -23,6 +24,9 @@ struct machine {
     struct elf_symbols *symbols;
     struct translator *translator; // NULL: everything is interpreted
     bool translating; // translated code may be entered
+    struct dispatch *dispatch; // NULL: there is no net, and the mode is off
+    atomic_int dispatch_wanted; // enum machine_dispatch, to be in force from the next slice on
+    uint64_t dispatch_since, dispatch_before; // retired when counting began; instructions counted before
     uint32_t call_counts[CALL_COUNTS];
     atomic_bool stop_requested; // leave machine_run at the end of the slice
     atomic_bool signal_pending; // a host signal for the guest has arrived

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../core/core.h"
+#include "models.h"
 
 enum { STATUS_OWN = 125, STATUS_NOT_PROGRAM = 126, STATUS_NO_FILE = 127 };
 
@@ -26,6 +27,8 @@ struct options {
     size_t dir_count;
     const char *stats;
     enum machine_engine engine;
+    enum machine_dispatch dispatch;
+    const char *models; // NULL: those that belong to a64run
     char **program; // and its arguments
 };
 
@@ -38,6 +41,9 @@ static const char help[] =
     "                   itself, /dev/null and the like, and a /tmp of its own that is empty and\n"
     "                   removed in the end\n"
     "  --engine NAME    interp or translate (the default where it is built in)\n"
+    "  --opt dispatch=MODE  who picks the kernel of an instruction: off (the tables), hybrid (the tables,\n"
+    "                   the net's answers counted), pure (the net alone), live (asked at every step)\n"
+    "  --models FOLDER  where the net is, if it is not the one that came with a64run\n"
     "  --stats FILE     write the counters of the run to FILE as JSON\n"
     "  --help           show this text\n"
     "\n"
@@ -92,6 +98,11 @@ static void parse_options(char **argv, struct options *o)
         } else if ((value = option_value(argv, &i, "--engine"))) {
             if (!machine_engine_by_name(value, &o->engine))
                 fail("there is no engine '%s'; this build has: %s", value, machine_engine_names());
+        } else if ((value = option_value(argv, &i, "--opt"))) {
+            if (strncmp(value, "dispatch=", 9) || !machine_dispatch_by_name(value + 9, &o->dispatch))
+                fail("--opt takes dispatch=off, hybrid, pure or live, not '%s'", value);
+        } else if ((value = option_value(argv, &i, "--models"))) {
+            o->models = value;
         } else {
             fail("unknown option '%s'; try --help", argv[i]);
         }
@@ -214,6 +225,10 @@ static void write_stats(const char *file, const machine *m, const char *engine, 
     cJSON_AddNumberToObject(json, "idle_seconds", (double)s.idle_ns / 1e9);
     cJSON_AddNumberToObject(json, "system_calls", (double)s.system_calls);
     cJSON_AddNumberToObject(json, "memory_mapped", (double)s.memory_mapped);
+    cJSON_AddNumberToObject(json, "dispatch_total", (double)s.dispatch_total);
+    cJSON_AddNumberToObject(json, "dispatch_hit", (double)s.dispatch_hit);
+    cJSON_AddNumberToObject(json, "dispatch_words", (double)s.dispatch_words);
+    cJSON_AddNumberToObject(json, "dispatch_words_hit", (double)s.dispatch_words_hit);
     char *text = cJSON_Print(json), temporary[PATH_MAX];
     cJSON_Delete(json);
     if (!text || (size_t)snprintf(temporary, sizeof temporary, "%s.XXXXXX", file) >= sizeof temporary)
@@ -275,6 +290,10 @@ int main(int argc, char **argv)
     static struct grants grants;
     (void)argc;
     parse_options(argv, &options);
+    char model[PATH_MAX];
+    const char *base = find_model("dispatch-10279", options.models, model, sizeof model);
+    if (options.dispatch != MACHINE_DISPATCH_OFF && !base)
+        fail("there is no dispatch net; --models FOLDER tells where it is");
     make_grants(&grants, &options);
     const struct machine_config config = {
         .program = options.program[0],
@@ -287,6 +306,8 @@ int main(int argc, char **argv)
         .clock = MACHINE_CLOCK_REAL,
         .engine = options.engine,
         .cache_folder = cache_folder(),
+        .dispatch_model = options.dispatch != MACHINE_DISPATCH_OFF ? base : NULL,
+        .dispatch = options.dispatch,
     };
     enum machine_error reason;
     char error[1024];

@@ -5,13 +5,12 @@
 
 #include "core/core.h"
 
-#define NO_NETS "the nets are not built in"
 #define NO_LOOPS "loop replacement is not built in"
 #define NO_TRANSLATOR "built without LLVM, there is only the interpreter"
 
 const struct action_info action_table[ACTION_COUNT] = {
-    [ACTION_NEURAL] = {"neural", "neural, all of it", "N", "Insert", NO_NETS},
-    [ACTION_DISPATCH] = {"dispatch", "dispatch by net", "D", "-", NO_NETS},
+    [ACTION_NEURAL] = {"neural", "neural, all of it", "N", "Insert", 0},
+    [ACTION_DISPATCH] = {"dispatch", "dispatch by net", "D", "-", 0},
     [ACTION_LOOPS] = {"loops", "loop replacement", "L", "-", NO_LOOPS},
     [ACTION_IDLE] = {"idle", "idle waits", "I", "-", NO_LOOPS},
     [ACTION_ENGINE] = {"engine", "engine", "X", "-", 0},

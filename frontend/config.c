@@ -39,6 +39,8 @@ static const struct setting fixed[] = {
     {"machine", "speed", KIND_SPEED, AT(speed), "auto", {0}, 0, 0},
     {"machine", "clock", KIND_CHOICE, AT(clock), "auto", {"auto", "real", "virtual"}, 0, 0},
     {"machine", "ram", KIND_NUMBER, AT(ram), "256", {0}, 32, 2048},
+    {"neural", "all", KIND_SWITCH, AT(neural), "on", {0}, 0, 0},
+    {"neural", "dispatch", KIND_CHOICE, AT(dispatch), "hybrid", {"off", "hybrid", "pure", "live"}, 0, 0},
     {"window", "fullscreen", KIND_SWITCH, AT(fullscreen), "off", {0}, 0, 0},
     {"window", "geometry", KIND_GEOMETRY, AT(geometry), "auto", {0}, 0, 0},
     {"window", "scale", KIND_CHOICE, AT(scale), "fit", {"fit", "integer", "stretch"}, 0, 0},

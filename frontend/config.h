@@ -26,6 +26,8 @@ struct settings {
     int speed; // percent, SPEED_MAX or SPEED_AUTO
     int clock; // enum clock_choice
     int ram; // MiB
+    bool neural; // everything that a net switches
+    int dispatch; // enum machine_dispatch
     bool fullscreen;
     char *geometry; // "auto" or WIDTHxHEIGHT
     int scale, aspect, filter; // enum …_choice

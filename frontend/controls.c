@@ -122,6 +122,29 @@ static void toggle(struct app *app, const char *name, bool *value)
     toast_add(&app->toasts, "%s %s", name, *value ? "on" : "off");
 }
 
+static void set_dispatch(struct app *app, enum machine_dispatch dispatch)
+{
+    if (!session_has_dispatch(app->session)) {
+        toast_add(&app->toasts, "there is no dispatch net: see neurodoom --doctor");
+        return;
+    }
+    session_set_dispatch(app->session, dispatch);
+    toast_add(&app->toasts, "dispatch %s", machine_dispatch_names[dispatch]);
+    char label[24];
+    snprintf(label, sizeof label, "dispatch=%s", machine_dispatch_names[dispatch]);
+    mark(app, 'D', label);
+}
+
+// All that nets switch, on as the settings have it.
+static void toggle_neural(struct app *app)
+{
+    bool on = session_get_dispatch(app->session) != MACHINE_DISPATCH_OFF;
+    int wanted = app->settings->dispatch;
+    set_dispatch(app, on                               ? MACHINE_DISPATCH_OFF
+                      : wanted == MACHINE_DISPATCH_OFF ? MACHINE_DISPATCH_HYBRID
+                                                       : (enum machine_dispatch)wanted);
+}
+
 void app_perform(struct app *app, enum action action)
 {
     struct settings *settings = app->settings;
@@ -132,6 +155,10 @@ void app_perform(struct app *app, enum action action)
         return;
     }
     switch (action) {
+    case ACTION_NEURAL: toggle_neural(app); break;
+    case ACTION_DISPATCH:
+        set_dispatch(app, (session_get_dispatch(app->session) + 1) % MACHINE_DISPATCH_MODES);
+        break;
     case ACTION_OVERLAY:
         settings->overlay = (settings->overlay + 1) % OVERLAY_CHOICES;
         toast_add(&app->toasts, "overlay %s", config_choice_name("overlay.preset", settings->overlay));
@@ -187,6 +214,14 @@ void app_values(const struct app *app, char values[ACTION_COUNT][24])
     bool recording = output_recording(app->output, &frames);
     for (int i = 0; i < ACTION_COUNT; i++) {
         set_value(values[i], action_missing((enum action)i) ? "N/A" : "");
+    }
+    if (!app->session || !session_has_dispatch(app->session)) {
+        set_value(values[ACTION_NEURAL], "N/A");
+        set_value(values[ACTION_DISPATCH], "N/A");
+    } else {
+        enum machine_dispatch dispatch = session_get_dispatch(app->session);
+        set_value(values[ACTION_NEURAL], dispatch == MACHINE_DISPATCH_OFF ? "off" : "on");
+        set_value(values[ACTION_DISPATCH], machine_dispatch_names[dispatch]);
     }
     set_value(values[ACTION_ENGINE], machine_engine_name(session_engine(app->session)));
     set_value(values[ACTION_OVERLAY], config_choice_name("overlay.preset", settings->overlay));

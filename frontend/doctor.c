@@ -11,6 +11,7 @@
 #include "core/core.h"
 #include "display.h"
 #include "host.h"
+#include "models.h"
 #include "paths.h"
 #include "text.h"
 #include "wad.h"
@@ -147,6 +148,18 @@ static void examine_folders(FILE *stream)
     }
 }
 
+static void examine_nets(FILE *stream)
+{
+    char base[4096], error[512];
+    if (!find_model("dispatch-10279", NULL, base, sizeof base)) {
+        line(stream, "n/a", "dispatch net", "models/dispatch-10279.npy is nowhere: the tables dispatch");
+    } else if (!machine_check_dispatch(base, error, sizeof error)) {
+        line(stream, "WARN", "dispatch net", "%s", error);
+    } else {
+        line(stream, "ok", "dispatch net", "%s.npy", base);
+    }
+}
+
 void doctor_examine(const struct settings *settings, FILE *stream)
 {
     examine_host(stream);
@@ -156,7 +169,8 @@ void doctor_examine(const struct settings *settings, FILE *stream)
     examine_display(stream);
     examine_folders(stream);
     line(stream, "n/a", "sound", "not built in: the game plays silently");
-    line(stream, "n/a", "neural", "not built in: no nets, no loop replacement");
+    examine_nets(stream);
+    line(stream, "n/a", "loops", "not built in: no loop replacement");
 }
 
 void doctor_features(FILE *stream)
@@ -172,7 +186,7 @@ void doctor_features(FILE *stream)
     fprintf(stream,
             "engine interp         yes\n"
             "engine translate      %s\n"
-            "neural                no\n"
+            "neural                yes (dispatch)\n"
             "loops                 no\n"
             "idle                  no\n"
             "window                yes (SDL %d.%d.%d)\n"

@@ -40,7 +40,14 @@ static void draw_overlay(struct app *app, int width)
     struct overlay_status status = {
         .paused = app_paused(app),
         .engine = machine_engine_name(session_engine(app->session)),
+        .neural = "N/A",
+        .dispatch = "",
     };
+    if (session_has_dispatch(app->session)) {
+        enum machine_dispatch dispatch = session_get_dispatch(app->session);
+        status.neural = dispatch == MACHINE_DISPATCH_OFF ? "OFF" : "ON";
+        status.dispatch = machine_dispatch_names[dispatch];
+    }
     status.recording = output_recording(app->output, &status.recorded);
     overlay_draw(&app->overlay, app->session, app->canvas, video_renderer(app->video), width, app->settings,
                  &status);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "models.h"
 #include "paths.h"
 
 #define GUEST_SAVES "/saves"
@@ -319,6 +320,15 @@ bool launch_prepare(struct launch *launch, const struct options *options, const 
     launch->machine.cache_folder = launch->cache;
     launch->machine.ram = (uint64_t)settings->ram << 20;
     launch->machine.device = true;
+    if (find_model("dispatch-10279", NULL, launch->dispatch_model, sizeof launch->dispatch_model)) {
+        launch->machine.dispatch_model = launch->dispatch_model;
+    } else {
+        launch->dispatch_model[0] = '\0';
+        log_line(LOG_WARNING, "there is no dispatch net (models/dispatch-10279.npy): the tables dispatch");
+    }
+    if (settings->neural || options->dispatch_given) {
+        launch->machine.dispatch = (enum machine_dispatch)settings->dispatch;
+    }
     launch->machine.deterministic = virtual_clock;
     launch->machine.clock = virtual_clock ? MACHINE_CLOCK_VIRTUAL : MACHINE_CLOCK_REAL;
     return true;

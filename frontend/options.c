@@ -19,6 +19,7 @@ enum kind {
     KIND_FRAMES,
     KIND_SCREENSHOT,
     KIND_SET,
+    KIND_OPT,
     KIND_LATER, // text: what is missing from this build
 };
 
@@ -60,8 +61,8 @@ static const struct host_option host_options[] = {
     {"stats", KIND_PATH, 0, offsetof(struct options, stats)},
     {"csv", KIND_PATH, 0, offsetof(struct options, csv)},
     {"json", KIND_PATH, 0, offsetof(struct options, json)},
-    {"neural", KIND_LATER, "the nets, and what they switch,", 0},
-    {"opt", KIND_LATER, "the nets, and what they switch,", 0},
+    {"neural", KIND_SETTING, "neural.all", 0},
+    {"opt", KIND_OPT, 0, 0},
     {"verify", KIND_LATER, "loop replacement", 0},
     {"bench", KIND_LATER, "the benchmark runner", 0},
     {"ab", KIND_LATER, "the benchmark runner", 0},
@@ -202,7 +203,34 @@ static bool add_screenshot(struct options *options, const char *value, struct fa
 static bool takes_value(const struct host_option *option)
 {
     return option->kind == KIND_SETTING || option->kind == KIND_PATH || option->kind == KIND_FRAMES ||
-           option->kind == KIND_SCREENSHOT || option->kind == KIND_SET;
+           option->kind == KIND_SCREENSHOT || option->kind == KIND_SET || option->kind == KIND_OPT;
+}
+
+// --opt dispatch=MODE,loops=on|off,idle=on|off
+static bool add_opts(struct options *options, const char *value, struct failure *failure)
+{
+    while (*value) {
+        size_t length = strcspn(value, ",");
+        char *part = text_format("%.*s", (int)length, value);
+        bool good = true;
+        if (strncmp(part, "dispatch=", 9) == 0) {
+            text_list_add(&options->settings, text_format("neural.%s", part));
+            options->dispatch_given = true;
+        } else if (strcmp(part, "loops=off") != 0 && strcmp(part, "idle=off") != 0) {
+            bool later = strcmp(part, "loops=on") == 0 || strcmp(part, "idle=on") == 0;
+            good = fail(failure, STATUS_USAGE,
+                        later ? "--opt %s: loop replacement is not built in; see neurodoom --features"
+                              : "--opt takes dispatch=off|hybrid|pure|live, loops=on|off and idle=on|off, "
+                                "separated by commas, not \"%s\"",
+                        part);
+        }
+        free(part);
+        if (!good) {
+            return false;
+        }
+        value += length + (value[length] == ',');
+    }
+    return true;
 }
 
 static bool apply_host(struct options *options, const struct host_option *option, const char *value,
@@ -228,6 +256,7 @@ static bool apply_host(struct options *options, const struct host_option *option
                         value);
         }
         return true;
+    case KIND_OPT: return add_opts(options, value, failure);
     case KIND_SCREENSHOT: return add_screenshot(options, value, failure);
     case KIND_LATER: break;
     }
@@ -412,6 +441,10 @@ void options_print_help(FILE *stream)
           "  --speed PCT|max       speed of the guest's clock\n"
           "  --clock real|virtual  virtual: every run is identical (with --headless the default)\n"
           "  --ram MiB             memory the guest may use (256)\n"
+          "  --neural on|off       all that nets switch; --opt of a single one wins\n"
+          "  --opt dispatch=MODE   who picks the kernel of an instruction: off, the tables; hybrid, the\n"
+          "                        tables, with the net's answers counted; pure, the net alone; live, as\n"
+          "                        hybrid with the net asked again at every step, which is slow\n"
           "window\n"
           "  -fullscreen, -window, -geometry WxH\n"
           "  --scale fit|integer|stretch, --aspect 4:3|square, --filter sharp|nearest|linear\n"

@@ -69,7 +69,9 @@ bool overlay_refresh(struct overlay *o, struct session *s)
     struct machine_stats stats;
     session_get_stats(s, &stats);
     o->history_count = session_get_history(s, o->history);
-    struct overlay_figures f = {.memory = stats.memory_mapped};
+    struct overlay_figures f = {.memory = stats.memory_mapped,
+                                .dispatch_total = stats.dispatch_total,
+                                .dispatch_hit = stats.dispatch_hit};
     double emulating = (double)(stats.emulating_ns - o->last.emulating_ns) / 1e9;
     if (seconds > 0) {
         f.ips = emulating > 0 ? (double)(stats.retired - o->last.retired) / emulating : 0;
@@ -126,7 +128,12 @@ static void draw_strip(const struct overlay *o, struct pen *pen, const struct ov
     struct canvas *c = pen->canvas;
     char text[40];
     int x = canvas_text(c, pen->x, pen->y, INK_LABEL, "NEURAL ");
-    x = canvas_text(c, x, pen->y, INK_TEXT, "[N/A]  ");
+    snprintf(text, sizeof text, "[%s]  ", status->neural);
+    x = canvas_text(c, x, pen->y,
+                    strcmp(status->neural, "ON") == 0    ? INK_ON
+                    : strcmp(status->neural, "OFF") == 0 ? INK_OFF
+                                                         : INK_TEXT,
+                    text);
     x = canvas_text(c, x, pen->y, INK_LABEL, "speed ");
     if (status->paused) {
         x = canvas_text(c, x, pen->y, INK_MARK, "PAUSED");
@@ -192,6 +199,22 @@ static void draw_graph(struct overlay *o, struct pen *pen, int width)
     pen->y += canvas_line_height(c);
 }
 
+// Never rounded up: 100 means that not one of n was wrong.
+static void draw_dispatch(struct pen *pen, const struct overlay_figures *f,
+                          const struct overlay_status *status)
+{
+    if (f->dispatch_total == 0) {
+        row(pen, "dispatch", "    N/A accuracy  %s", status->dispatch);
+        return;
+    }
+    double percent = 100 * (double)f->dispatch_hit / (double)f->dispatch_total;
+    if (f->dispatch_hit < f->dispatch_total && percent > 99.999) {
+        percent = 99.999;
+    }
+    row(pen, "dispatch", "%7.*f %% of n %7.1f M  %s", f->dispatch_hit == f->dispatch_total ? 0 : 3, percent,
+        (double)f->dispatch_total / 1e6, status->dispatch);
+}
+
 static void draw_rows(struct overlay *o, struct pen *pen, bool full, const struct overlay_status *status)
 {
     const struct overlay_figures *f = &o->figures;
@@ -199,7 +222,7 @@ static void draw_rows(struct overlay *o, struct pen *pen, bool full, const struc
     row(pen, "guest IPS", "%7.1f M/s  effective     N/A", f->ips / 1e6);
     row(pen, "loops", "    N/A detected      N/A proved");
     row(pen, "skipped", "    N/A iterations/s");
-    row(pen, "dispatch", "    N/A accuracy   n  N/A");
+    draw_dispatch(pen, f, status);
     row(pen, "idle", "%7.1f %%", f->idle);
     if (!full) {
         return;

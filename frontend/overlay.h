@@ -24,6 +24,7 @@ struct overlay_figures {
     double calls; // system calls a second
     double p50, p99; // frame time in ms, of the frames in the graph
     uint64_t memory;
+    uint64_t dispatch_total, dispatch_hit; // since the start
 };
 
 struct overlay {
@@ -46,6 +47,8 @@ struct overlay_status {
     bool paused, recording;
     uint32_t recorded; // frames
     const char *engine;
+    const char *neural; // "ON", "OFF" or "N/A"
+    const char *dispatch; // mode
 };
 
 // Computes the figures anew if they are half a second old; returns whether it did.

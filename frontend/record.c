@@ -102,9 +102,11 @@ bool record_write_csv(struct recording *r, const char *path)
         const struct row *row = &r->rows[i];
         const struct frame_figures *f = &row->figures;
         fprintf(file.stream,
-                "%u,%u,%s,%s,%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 ",,,,,,,,%.4f,%016" PRIx64 ",%s\n", f->number,
-                f->gametic, row->phase, machine_engine_name(f->engine), f->at_ms - start, f->frame_ms,
-                f->emu_ms, f->present_ms, f->sleep_ms, f->retired, f->idle_ms, row->hash, row->marker);
+                "%u,%u,%s,%s,%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 ",,,,,,%" PRIu64 ",%" PRIu64
+                ",%.4f,%016" PRIx64 ",%s\n",
+                f->number, f->gametic, row->phase, machine_engine_name(f->engine), f->at_ms - start,
+                f->frame_ms, f->emu_ms, f->present_ms, f->sleep_ms, f->retired, f->dispatch_total,
+                f->dispatch_hit, f->idle_ms, row->hash, row->marker);
     }
     pthread_mutex_unlock(&r->lock);
     return new_file_commit(&file);
@@ -156,7 +158,7 @@ static cJSON *variant(struct recording *r, enum machine_engine engine)
     uint32_t skip = r->count > 1, count = 0;
     double *times = memory_resize(NULL, (r->count + 1) * sizeof *times);
     double total_ms = 0, emulating_ms = 0;
-    uint64_t retired = 0;
+    uint64_t retired = 0, dispatch_total = 0, dispatch_hit = 0;
     for (uint32_t i = skip; i < r->count; i++) {
         const struct frame_figures *f = &r->rows[i].figures;
         if (f->engine != engine) {
@@ -166,6 +168,8 @@ static cJSON *variant(struct recording *r, enum machine_engine engine)
         total_ms += f->frame_ms;
         emulating_ms += f->emu_ms;
         retired += f->retired;
+        dispatch_total += f->dispatch_total;
+        dispatch_hit += f->dispatch_hit;
     }
     pthread_mutex_unlock(&r->lock);
     struct record_summary summary;
@@ -194,7 +198,11 @@ static cJSON *variant(struct recording *r, enum machine_engine engine)
     cJSON_AddNumberToObject(object, "stutter_pct", summary.stutter_percent);
     cJSON_AddNumberToObject(object, "mips", emulating_ms > 0 ? (double)retired / emulating_ms / 1000 : 0);
     cJSON_AddNullToObject(object, "skipped");
-    cJSON_AddNullToObject(object, "dispatch_accuracy");
+    if (dispatch_total) {
+        cJSON_AddNumberToObject(object, "dispatch_accuracy", (double)dispatch_hit / (double)dispatch_total);
+    } else {
+        cJSON_AddNullToObject(object, "dispatch_accuracy");
+    }
     return object;
 }
 
@@ -237,6 +245,7 @@ static void add_settings(cJSON *root, const struct launch *launch, const struct 
         cJSON_AddNumberToObject(object, "speed", launch->speed);
     }
     cJSON_AddNumberToObject(object, "ram_mib", settings->ram);
+    cJSON_AddStringToObject(object, "dispatch", machine_dispatch_names[launch->machine.dispatch]);
     cJSON *arguments = cJSON_AddArrayToObject(object, "arguments");
     for (size_t i = 1; i < launch->arguments.count; i++) {
         cJSON_AddItemToArray(arguments, cJSON_CreateString(launch->arguments.items[i]));

@@ -158,6 +158,8 @@ static void measure(struct session *s, const struct machine_frame *frame, int64_
         .idle_ms = milliseconds((int64_t)(stats.idle_ns - s->last_stats.idle_ns)),
         .retired = stats.retired - s->last_stats.retired,
         .engine = session_engine(s),
+        .dispatch_total = stats.dispatch_total - s->last_stats.dispatch_total,
+        .dispatch_hit = stats.dispatch_hit - s->last_stats.dispatch_hit,
     };
     double rest = figures->frame_ms - figures->emu_ms - figures->present_ms;
     figures->sleep_ms = rest > 0 ? rest : 0;
@@ -436,6 +438,22 @@ char *session_take_message(struct session *s)
     s->message = NULL;
     pthread_mutex_unlock(&s->lock);
     return message;
+}
+
+bool session_has_dispatch(struct session *s)
+{
+    return machine_has_dispatch(s->machine);
+}
+
+void session_set_dispatch(struct session *s, enum machine_dispatch dispatch)
+{
+    machine_set_dispatch(s->machine, dispatch);
+    machine_request_stop(s->machine);
+}
+
+enum machine_dispatch session_get_dispatch(struct session *s)
+{
+    return machine_get_dispatch(s->machine);
 }
 
 void session_ask_to_quit(struct session *s)

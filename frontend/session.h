@@ -26,6 +26,7 @@ struct frame_figures {
     double idle_ms; // given back while the guest waited
     uint64_t retired; // guest instructions in the interval
     enum machine_engine engine; // at its end
+    uint64_t dispatch_total, dispatch_hit; // of them seen, and named rightly, by the dispatch net
 };
 
 // Called on the emulation thread, whatever it does delays the guest.
@@ -108,6 +109,11 @@ enum machine_engine session_engine(struct session *s);
 
 // The last thing that the machine had to say to the user, once; on the heap, or NULL if there is nothing new.
 char *session_take_message(struct session *s);
+
+// False where there is no dispatch net.
+bool session_has_dispatch(struct session *s);
+void session_set_dispatch(struct session *s, enum machine_dispatch dispatch);
+enum machine_dispatch session_get_dispatch(struct session *s);
 
 // Asks the guest to end in good order: it saves its configuration. A pause is lifted.
 void session_ask_to_quit(struct session *s);

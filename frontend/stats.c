@@ -6,6 +6,17 @@
 #include "host.h"
 #include "text.h"
 
+// hit of n, and n; null where nothing was counted.
+static void add_share(cJSON *root, const char *name, const char *n_name, uint64_t hit, uint64_t n)
+{
+    if (n) {
+        cJSON_AddNumberToObject(root, name, (double)hit / (double)n);
+    } else {
+        cJSON_AddNullToObject(root, name);
+    }
+    cJSON_AddNumberToObject(root, n_name, (double)n);
+}
+
 static void add_counters(cJSON *root, struct session *s)
 {
     struct machine_stats stats;
@@ -18,12 +29,15 @@ static void add_counters(cJSON *root, struct session *s)
     cJSON_AddNumberToObject(root, "idle_ms", (double)stats.idle_ns / 1e6);
     cJSON_AddNumberToObject(root, "system_calls", (double)stats.system_calls);
     cJSON_AddNumberToObject(root, "memory_mapped", (double)stats.memory_mapped);
-    static const char *const uncounted[] = {
-        "credited",       "ips_effective",      "loops_detected",    "loops_proved",
-        "loops_rejected", "iterations_skipped", "dispatch_accuracy", "dispatch_accuracy_static"};
+    static const char *const uncounted[] = {"credited",     "ips_effective",  "loops_detected",
+                                            "loops_proved", "loops_rejected", "iterations_skipped"};
     for (size_t i = 0; i < sizeof uncounted / sizeof *uncounted; i++) {
         cJSON_AddNullToObject(root, uncounted[i]);
     }
+    cJSON_AddStringToObject(root, "dispatch", machine_dispatch_names[session_get_dispatch(s)]);
+    add_share(root, "dispatch_accuracy", "dispatch_total", stats.dispatch_hit, stats.dispatch_total);
+    add_share(root, "dispatch_accuracy_static", "dispatch_words", stats.dispatch_words_hit,
+              stats.dispatch_words);
 }
 
 static void add_game(cJSON *root, const struct device_info *info)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../memory.h"
 #include "../nn/dispatch_model.h"
 
 _Static_assert((int)GROUP_ARITH == DISPATCH_ARITHMETIC && (int)GROUP_LOGIC == DISPATCH_LOGICAL &&
@@ -13,7 +14,10 @@ _Static_assert((int)GROUP_ARITH == DISPATCH_ARITHMETIC && (int)GROUP_LOGIC == DI
                    (int)GROUP_SYSTEM == DISPATCH_SYSTEM,
                "the kernels are the groups of the instruction tables");
 
-enum { BATCH = 256 };
+enum { PAGE_WORDS = GUEST_PAGE / 4 };
+
+// What is known of a page of code.
+enum page_state { PAGE_UNKNOWN, PAGE_ASKED, PAGE_TRUSTED, PAGE_MISNAMED };
 
 // Open addressing over 32-bit keys; key 0 is an empty place. (Word 0 is no instruction, and nothing is ever
 // mapped at address 0.)
@@ -27,7 +31,8 @@ struct dispatch {
     enum machine_dispatch mode;
     uint8_t *named; // [DISPATCH_VECTORS]: 1 + the kernel that the net names, 0 if it was not asked
     struct table words; // distinct words decoded, and their groups
-    struct table misnamed; // handlers of misnamed ops by pc
+    struct table handlers; // by pc, of ops whose own handler counts
+    uint8_t *pages; // enum page_state of each guest page
     struct dispatch_counts counts;
 };
 
@@ -41,16 +46,19 @@ static size_t place_of(const struct table *t, uint32_t key)
     return place;
 }
 
-static bool grow(struct table *t)
+static void no_memory(void)
+{
+    fputs("neurodoom: no memory for the dispatch net's counters\n", stderr);
+    abort();
+}
+
+static void grow(struct table *t)
 {
     struct table bigger = {.room = t->room ? 2 * t->room : 1024, .used = t->used};
     bigger.keys = calloc(bigger.room, sizeof bigger.keys[0]);
     bigger.values = calloc(bigger.room, sizeof bigger.values[0]);
-    if (!bigger.keys || !bigger.values) {
-        free(bigger.keys);
-        free(bigger.values);
-        return false;
-    }
+    if (!bigger.keys || !bigger.values)
+        no_memory();
     for (size_t i = 0; i < t->room; i++) {
         if (t->keys[i] == 0)
             continue;
@@ -61,14 +69,13 @@ static bool grow(struct table *t)
     free(t->keys);
     free(t->values);
     *t = bigger;
-    return true;
 }
 
-// The value of key, which is added if it is new; NULL if there is no memory.
+// The value of key, 0 if that is new.
 static uint32_t *find_or_add(struct table *t, uint32_t key, bool *is_new)
 {
-    if (2 * (t->used + 1) > t->room && !grow(t))
-        return NULL;
+    if (2 * (t->used + 1) > t->room)
+        grow(t);
     size_t place = place_of(t, key);
     *is_new = t->keys[place] == 0;
     t->used += *is_new;
@@ -88,9 +95,11 @@ static void clear(struct table *t)
 struct dispatch *dispatch_create(const char *base, struct nn_error *error)
 {
     struct dispatch *d = calloc(1, sizeof *d);
-    if (d)
+    if (d) {
         d->named = calloc(DISPATCH_VECTORS, 1);
-    if (!d || !d->named) {
+        d->pages = calloc(GUEST_SPACE / GUEST_PAGE, 1);
+    }
+    if (!d || !d->named || !d->pages) {
         nn_fail(error, "no memory for the dispatch net");
     } else if (dispatch_load(base, &d->net, error)) {
         return d;
@@ -104,48 +113,48 @@ void dispatch_destroy(struct dispatch *d)
     if (!d)
         return;
     clear(&d->words);
-    clear(&d->misnamed);
+    clear(&d->handlers);
     free(d->named);
+    free(d->pages);
     free(d);
 }
 
 void dispatch_set_mode(struct dispatch *d, enum machine_dispatch mode)
 {
     d->mode = mode;
-    clear(&d->misnamed);
+    clear(&d->handlers);
 }
 
 enum machine_dispatch dispatch_mode(const struct dispatch *d)
 {
-    return d->mode;
+    return d ? d->mode : MACHINE_DISPATCH_OFF;
 }
 
 // ---- asking the net ----
 
 static void ask(struct dispatch *d, const uint32_t *vectors, size_t count)
 {
-    uint8_t kernels[BATCH];
+    uint8_t kernels[PAGE_WORDS];
     dispatch_predict_vectors(&d->net, vectors, count, kernels, NULL);
     for (size_t i = 0; i < count; i++)
         d->named[vectors[i]] = (uint8_t)(1 + kernels[i]);
 }
 
-void dispatch_ask_ahead(struct dispatch *d, const uint32_t *words, size_t count)
+void dispatch_ask_page(struct dispatch *d, uint64_t pc, const uint32_t *words)
 {
-    uint32_t vectors[BATCH];
-    size_t new = 0;
-    for (size_t i = 0; i < count; i++) {
+    if (d->pages[pc / GUEST_PAGE] != PAGE_UNKNOWN)
+        return;
+    uint32_t vectors[PAGE_WORDS];
+    size_t unasked = 0;
+    for (size_t i = 0; i < PAGE_WORDS; i++) {
         uint32_t vector = dispatch_vector(words[i]);
         if (d->named[vector])
             continue;
-        d->named[vector] = 1; // in the batch: not twice; the answer replaces this
-        vectors[new ++] = vector;
-        if (new == BATCH) {
-            ask(d, vectors, new);
-            new = 0;
-        }
+        d->named[vector] = 1; // so that it is asked for once; the answer replaces this
+        vectors[unasked++] = vector;
     }
-    ask(d, vectors, new);
+    ask(d, vectors, unasked);
+    d->pages[pc / GUEST_PAGE] = PAGE_ASKED;
 }
 
 static enum insn_group named_kernel(struct dispatch *d, uint32_t word)
@@ -156,17 +165,42 @@ static enum insn_group named_kernel(struct dispatch *d, uint32_t word)
     return (enum insn_group)(d->named[vector] - 1);
 }
 
+bool dispatch_trusts_page(struct dispatch *d, uint64_t pc, const uint32_t *words)
+{
+    if (dispatch_mode(d) == MACHINE_DISPATCH_OFF)
+        return true;
+    dispatch_ask_page(d, pc, words);
+    uint8_t *state = &d->pages[pc / GUEST_PAGE];
+    if (*state == PAGE_ASKED) {
+        op ignored;
+        *state = PAGE_TRUSTED;
+        for (size_t i = 0; i < PAGE_WORDS; i++) {
+            enum insn id = isa_decode(words[i], 0, &ignored);
+            if (id != INSN_UNDEFINED && isa_info[id].group != named_kernel(d, words[i]))
+                *state = PAGE_MISNAMED;
+        }
+    }
+    return *state == PAGE_TRUSTED;
+}
+
+void dispatch_forget(struct dispatch *d, uint64_t address, uint64_t length)
+{
+    if (d && length)
+        memset(d->pages + address / GUEST_PAGE, PAGE_UNKNOWN,
+               (address + length - 1) / GUEST_PAGE - address / GUEST_PAGE + 1);
+}
+
 // ---- decoding ----
 
 static void count_word(struct dispatch *d, uint32_t word, enum insn_group group, bool misnamed)
 {
-    bool is_new = false;
+    bool is_new;
     uint32_t *value = find_or_add(&d->words, word, &is_new);
-    if (value && is_new) {
-        *value = group;
-        d->counts.words++;
-        d->counts.words_wrong += misnamed;
-    }
+    if (!is_new)
+        return;
+    *value = group;
+    d->counts.words++;
+    d->counts.words_wrong += misnamed;
 }
 
 enum insn dispatch_decode(struct dispatch *d, uint32_t word, uint32_t pc, op *out,
@@ -190,18 +224,15 @@ enum insn dispatch_decode(struct dispatch *d, uint32_t word, uint32_t pc, op *ou
     return *verdict == DISPATCH_FAULT ? INSN_UNDEFINED : id;
 }
 
-bool dispatch_remember(struct dispatch *d, uint32_t pc, uint32_t handler)
+void dispatch_remember(struct dispatch *d, uint64_t pc, uint32_t handler)
 {
     bool is_new;
-    uint32_t *value = find_or_add(&d->misnamed, pc, &is_new);
-    if (value)
-        *value = handler;
-    return value != NULL;
+    *find_or_add(&d->handlers, (uint32_t)pc, &is_new) = handler;
 }
 
-uint32_t dispatch_recall(const struct dispatch *d, uint32_t pc)
+uint32_t dispatch_recall(const struct dispatch *d, uint64_t pc)
 {
-    return d->misnamed.values[place_of(&d->misnamed, pc)];
+    return d->handlers.values[place_of(&d->handlers, (uint32_t)pc)];
 }
 
 // ---- counting ----

@@ -5,10 +5,14 @@
 //   hybrid  the tables; the net is asked too, and what it names wrongly is counted each time it executes
 //   pure    the net alone; its kernel decodes the word or refuses it, and a refusal of an instruction that
 //           another kernel would take is a dispatch fault
-//   live    as hybrid, but the net is evaluated again for every instruction that executes
+//   live    as hybrid, but interpreted, and the net is evaluated again for every instruction that executes
 //
 // The net is asked about a page of code at a time, and what it said of an input it is not asked again: all
-// modes but live cost nothing once code is decoded. Everything here belongs to the emulation thread.
+// modes but live cost nothing once code is decoded. Translated code comes from the tables, so outside mode
+// off it is used only for pages of which the net names every instruction rightly; there the tables and the
+// net's kernels decode alike.
+//
+// Everything here belongs to the emulation thread.
 #ifndef CORE_ENGINE_DISPATCH_MODES_H
 #define CORE_ENGINE_DISPATCH_MODES_H
 
@@ -28,31 +32,35 @@ struct dispatch_counts {
 struct dispatch *dispatch_create(const char *base, struct nn_error *error);
 void dispatch_destroy(struct dispatch *d);
 
-// The caller forgets all decoded code when the mode changes.
+// The caller has everything decoded again when the mode changes.
 void dispatch_set_mode(struct dispatch *d, enum machine_dispatch mode);
-enum machine_dispatch dispatch_mode(const struct dispatch *d);
+enum machine_dispatch dispatch_mode(const struct dispatch *d); // d NULL: off
 
-// Asks the net about all count words at once, those of a page of code.
-void dispatch_ask_ahead(struct dispatch *d, const uint32_t *words, size_t count);
+// Asks the net about the page of code that words are, at guest address pc (anywhere in the page), unless that
+// has been done.
+void dispatch_ask_page(struct dispatch *d, uint64_t pc, const uint32_t *words);
+// Whether the net names every instruction among them rightly. Always true for mode off.
+bool dispatch_trusts_page(struct dispatch *d, uint64_t pc, const uint32_t *words);
+// What is known of these pages holds no longer. Async-signal-safe.
+void dispatch_forget(struct dispatch *d, uint64_t address, uint64_t length);
 
 enum dispatch_verdict {
     DISPATCH_FINE, // decoded; or no instruction for anybody: INSN_UNDEFINED
-    DISPATCH_MISNAMED, // decoded, and the net names another kernel: to be counted by dispatch_executed_wrong
-    DISPATCH_FAULT, // an instruction, which the net gave to a kernel that refused it: not decoded
+    DISPATCH_MISNAMED, // decoded, and the net names another kernel: call dispatch_executed_wrong each time
+    DISPATCH_FAULT, // an instruction, which the net gave to a kernel that refused it: INSN_UNDEFINED
 };
 
 // Decodes as isa_decode does, in the way of the mode. d NULL: off.
 enum insn dispatch_decode(struct dispatch *d, uint32_t word, uint32_t pc, op *out,
                           enum dispatch_verdict *verdict);
 
-// Remembers how the misnamed op at pc is really executed (what handler is, only the engine knows), and finds
-// it again.
-bool dispatch_remember(struct dispatch *d, uint32_t pc, uint32_t handler);
-uint32_t dispatch_recall(const struct dispatch *d, uint32_t pc);
+// Remembers which handler really executes the op at pc, whose own handler counts, and finds it again.
+void dispatch_remember(struct dispatch *d, uint64_t pc, uint32_t handler);
+uint32_t dispatch_recall(const struct dispatch *d, uint64_t pc);
 
 void dispatch_executed_wrong(struct dispatch *d);
 
-// Mode live: evaluates the net for word, which is about to execute, and counts.
+// Mode live: evaluates the net for word, which is about to execute and has been decoded, and counts.
 void dispatch_live(struct dispatch *d, uint32_t word);
 
 void dispatch_get_counts(const struct dispatch *d, struct dispatch_counts *counts);

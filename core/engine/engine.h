@@ -21,6 +21,10 @@ void interp_step(struct machine *m);
 // From now on the op at pc enters translated code.
 void interp_patch_entry(struct machine *m, uint64_t pc);
 
+// Puts what m->dispatch_wanted says in force: everything is decoded again, and translated code goes where the
+// net is not to be trusted. Not while guest code runs.
+void interp_switch_dispatch(struct machine *m);
+
 // Installs the process-wide handlers that turn host SIGSEGV and SIGBUS on guest memory into guest faults.
 // Once; any thread. Signals that are none of ours go to the handler that was there before.
 void fault_init(void);

@@ -10,6 +10,7 @@
 
 #include "../isa/isa.h"
 #include "../memory.h"
+#include "dispatch_modes.h"
 #include "translate.h"
 
 // ---- the hooks of sem.h ----
@@ -296,6 +297,34 @@ DEFINE(do_undefined)
     return stop_at(c, o, STOP_UNDEFINED);
 }
 
+DEFINE(do_dispatch_fault)
+{
+    return stop_at(c, o, STOP_DISPATCH);
+}
+
+// An op that the dispatch net names wrongly: counts, then runs what it stands for.
+DEFINE(do_misnamed)
+{
+    struct dispatch *d = machine_of(c)->dispatch;
+    dispatch_executed_wrong(d);
+    return ((handler_function *)(code + (int32_t)dispatch_recall(d, pc_of(c, o))))(c, o, code);
+}
+
+static uint32_t word_at(const cpu *c, const op *o)
+{
+    uint32_t word;
+    __builtin_memcpy(&word, c->memory + pc_of(c, o), sizeof word);
+    return word;
+}
+
+// Every op of mode live: asks the net, then runs what it stands for.
+DEFINE(do_live)
+{
+    struct dispatch *d = machine_of(c)->dispatch;
+    dispatch_live(d, word_at(c, o));
+    return ((handler_function *)(code + (int32_t)dispatch_recall(d, pc_of(c, o))))(c, o, code);
+}
+
 #define BACK_OP(name) NULL
 #define BACK_STOP(name) NULL
 #define BACK_INDIRECT(name) NULL
@@ -343,11 +372,11 @@ static bool is_backward(enum insn id, const op *o)
 }
 
 // Decodes the word at pc into *out, but for its handler.
-static enum insn decode_at(const cpu *c, uint64_t pc, op *out)
+static enum insn decode_at(cpu *c, uint64_t pc, op *out, enum dispatch_verdict *verdict)
 {
     uint32_t word;
     __builtin_memcpy(&word, c->memory + pc, sizeof word);
-    enum insn id = isa_decode(word, (uint32_t)pc, out);
+    enum insn id = dispatch_decode(machine_of(c)->dispatch, word, (uint32_t)pc, out, verdict);
     enum insn_kind kind = isa_info[id].kind;
     if (kind == KIND_CONDITION || kind == KIND_JUMP) {
         // A target outside the address space: address 0 stands in for it, where nothing is ever mapped.
@@ -387,14 +416,28 @@ static __attribute__((noinline)) void decode_op(cpu *c, op *o)
     if (!memory_mark_code(&m->memory, pc))
         fault_raise(c, m->memory.pages[pc / GUEST_PAGE] & MEMORY_MAPPED ? FAULT_PERMISSION : FAULT_MAPPING,
                     pc, false);
+    enum machine_dispatch mode = dispatch_mode(m->dispatch);
+    if (mode != MACHINE_DISPATCH_OFF)
+        dispatch_ask_page(m->dispatch, pc, (const uint32_t *)(c->memory + pc / GUEST_PAGE * GUEST_PAGE));
     enum insn ids[FUSED_MAX];
     op decoded[FUSED_MAX];
+    enum dispatch_verdict verdicts[FUSED_MAX];
     unsigned count = 0, length;
     do {
-        ids[count] = decode_at(c, pc + count * 4, &decoded[count]);
+        ids[count] = decode_at(c, pc + count * 4, &decoded[count], &verdicts[count]);
+        if (count && verdicts[count] != DISPATCH_FINE)
+            break; // has to be counted, so it is no part of a sequence
         count++;
-    } while (count < FUSED_MAX && (pc + count * 4) % GUEST_PAGE && isa_info[ids[count - 1]].kind == KIND_OP);
+    } while (count < FUSED_MAX && (pc + count * 4) % GUEST_PAGE && isa_info[ids[count - 1]].kind == KIND_OP &&
+             verdicts[0] == DISPATCH_FINE && mode != MACHINE_DISPATCH_LIVE);
     handler_function *handler = choose_handler(ids, decoded, count, &length);
+    if (verdicts[0] == DISPATCH_FAULT) {
+        handler = do_dispatch_fault;
+    } else if (verdicts[0] == DISPATCH_MISNAMED ||
+               (mode == MACHINE_DISPATCH_LIVE && ids[0] != INSN_UNDEFINED)) {
+        dispatch_remember(m->dispatch, pc, handler_offset(handler));
+        handler = mode == MACHINE_DISPATCH_LIVE ? do_live : do_misnamed;
+    }
     for (unsigned i = 1; i < length; i++) {
         decoded[i].handler = o[i].handler;
         o[i] = decoded[i];
@@ -417,7 +460,10 @@ static op *decode_first(cpu *c, op *o, __attribute__((unused)) const char *code)
 static __attribute__((noinline)) handler_function *plain_handler(cpu *c, const op *o)
 {
     op plain;
-    enum insn id = decode_at(c, pc_of(c, o), &plain);
+    enum dispatch_verdict verdict;
+    enum insn id = decode_at(c, pc_of(c, o), &plain, &verdict);
+    if (dispatch_mode(machine_of(c)->dispatch) == MACHINE_DISPATCH_LIVE)
+        dispatch_live(machine_of(c)->dispatch, word_at(c, o));
     return is_backward(id, &plain) ? handlers[id].back : handlers[id].forward;
 }
 
@@ -428,8 +474,8 @@ DEFINE(do_enter)
     int64_t left = -(c->retired_bias + (int64_t)(intptr_t)o) / (int64_t)sizeof(op);
     c->pc = pc_of(c, o);
     c->budget = left;
-    if (c->call_counts && m->translating && translate_enter(m->translator) &&
-        (c->budget != left || c->pc != pc_of(c, o))) {
+    if (c->call_counts && m->translating && dispatch_mode(m->dispatch) != MACHINE_DISPATCH_LIVE &&
+        translate_enter(m->translator) && (c->budget != left || c->pc != pc_of(c, o))) {
         op *next = op_at(c, (uint32_t)c->pc & ~3u);
         c->retired_bias = -c->budget * (int64_t)sizeof(op) - (int64_t)(intptr_t)next;
         if (c->pc & 0x00ffffff00000003)
@@ -450,8 +496,9 @@ void interp_patch_entry(struct machine *m, uint64_t pc)
 {
     cpu *c = &m->cpu;
     op *o = op_at(c, pc);
+    enum dispatch_verdict verdict;
     if (o->handler == 0)
-        decode_at(c, pc, o);
+        decode_at(c, pc, o, &verdict);
     o->handler = handler_offset(do_enter);
 }
 
@@ -498,13 +545,35 @@ void interp_step(struct machine *m)
     uint64_t pc = c->cold_pc;
     op *at = op_at(c, pc);
     op pair[2] = {{0}, {.handler = handler_offset(step_end)}};
-    enum insn id = decode_at(c, pc, &pair[0]);
+    enum dispatch_verdict verdict; // fine: translated code is used where the net can be trusted
+    enum insn id = decode_at(c, pc, &pair[0], &verdict);
     c->retired_bias = -c->budget * (int64_t)sizeof(op) - (int64_t)(intptr_t)at;
     c->stepping = at;
     handlers[id].forward(c, &pair[0], (const char *)decode_first);
     c->stepping = NULL;
     c->pc = pc + 4;
     c->budget--;
+}
+
+// ---- the dispatch mode ----
+
+void interp_switch_dispatch(struct machine *m)
+{
+    struct memory *memory = &m->memory;
+    uint32_t enter = handler_offset(do_enter);
+    dispatch_set_mode(m->dispatch, atomic_load_explicit(&m->dispatch_wanted, memory_order_relaxed));
+    for (uint64_t page = 0; page < GUEST_SPACE; page += GUEST_PAGE) {
+        if (!(memory->pages[page / GUEST_PAGE] & MEMORY_CODE))
+            continue;
+        if (!dispatch_trusts_page(m->dispatch, page, (const uint32_t *)(memory->base + page))) {
+            memory_forget_code(memory, page, GUEST_PAGE);
+            continue;
+        }
+        // The entries of translated code stay; everything else is decoded anew.
+        for (op *o = op_at(&m->cpu, page); o < op_at(&m->cpu, page + GUEST_PAGE); o++)
+            if (o->handler != enter)
+                *o = (op){0};
+    }
 }
 
 // ---- running ----

@@ -23,6 +23,7 @@
 #include <xxhash.h>
 
 #include "code_cache.h"
+#include "dispatch_modes.h"
 #include "engine.h"
 #include "llvm_jit.h"
 #include "object.h"
@@ -496,10 +497,13 @@ void translate_request(struct translator *t, uint32_t pc)
 static bool is_current(struct translator *t, const struct cached_object *o)
 {
     struct memory *memory = &t->m->memory;
-    for (unsigned i = 0; i < o->page_count; i++)
+    for (unsigned i = 0; i < o->page_count; i++) {
+        const uint8_t *page = memory->base + o->pages[i].address;
         if (!memory_mark_code(memory, o->pages[i].address) ||
-            XXH3_64bits(memory->base + o->pages[i].address, GUEST_PAGE) != o->pages[i].hash)
+            XXH3_64bits(page, GUEST_PAGE) != o->pages[i].hash ||
+            !dispatch_trusts_page(t->m->dispatch, o->pages[i].address, (const uint32_t *)page))
             return false;
+    }
     return true;
 }
 

@@ -60,6 +60,7 @@ enum stop_reason {
     STOP_SVC, // SVC: pc is that of the next instruction
     STOP_BRK, // BRK: pc is that of the BRK
     STOP_UNDEFINED, // no instruction of this core at pc
+    STOP_DISPATCH, // the dispatch net gave the instruction at pc to a kernel that refused it
     STOP_RETURN, // an indirect branch went to cpu.return_pc
     STOP_FAULT, // a load, a store or a fetch failed: pc, fault_address, fault_kind
 };

@@ -281,8 +281,14 @@ struct pattern {
 };
 
 static struct pattern patterns[INSN_COUNT];
-static uint16_t bucket_start[BUCKET_COUNT + 1];
-static uint16_t *bucket_items; // enum insn, in table order within a bucket
+
+// The patterns that fit each bucket.
+struct table {
+    uint16_t start[BUCKET_COUNT + 1];
+    uint16_t *items; // enum insn, in the order of insns.def within a bucket
+};
+
+static struct table whole, kernels[GROUP_COUNT]; // of all instructions; of each group's
 
 static _Noreturn void malformed(enum insn id, const char *why, const char *where)
 {
@@ -383,20 +389,39 @@ static void compile_all(void)
     for (int fill = 0; fill < 2; fill++) {
         total = 0;
         for (uint32_t b = 0; b < BUCKET_COUNT; b++) {
-            bucket_start[b] = (uint16_t)total;
+            whole.start[b] = (uint16_t)total;
             for (unsigned id = 1; id < INSN_COUNT; id++) {
                 if (bucket_fits(&patterns[id], b)) {
                     if (fill)
-                        bucket_items[total] = (uint16_t)id;
+                        whole.items[total] = (uint16_t)id;
                     total++;
                 }
             }
         }
-        bucket_start[BUCKET_COUNT] = (uint16_t)total;
+        whole.start[BUCKET_COUNT] = (uint16_t)total;
         if (total > UINT16_MAX)
             malformed(INSN_UNDEFINED, "patterns too wide for the decoder's buckets", "");
-        if (!fill && !(bucket_items = malloc(total * sizeof bucket_items[0])))
+        if (!fill && !(whole.items = malloc(total * sizeof whole.items[0])))
             abort();
+    }
+}
+
+// Deals the whole table out to the groups.
+static void compile_kernels(void)
+{
+    for (unsigned group = 0; group < GROUP_COUNT; group++) {
+        struct table *t = &kernels[group];
+        unsigned total = 0;
+        t->items = malloc(whole.start[BUCKET_COUNT] * sizeof t->items[0]);
+        if (!t->items)
+            abort();
+        for (uint32_t b = 0; b < BUCKET_COUNT; b++) {
+            t->start[b] = (uint16_t)total;
+            for (unsigned i = whole.start[b]; i < whole.start[b + 1]; i++)
+                if ((unsigned)isa_info[whole.items[i]].group == group)
+                    t->items[total++] = whole.items[i];
+        }
+        t->start[BUCKET_COUNT] = (uint16_t)total;
     }
 }
 
@@ -464,13 +489,26 @@ static bool take(const struct pattern *p, uint32_t word, uint32_t pc, op *o)
     return true;
 }
 
-enum insn isa_decode(uint32_t word, uint32_t pc, op *out)
+static inline enum insn decode_with(const struct table *t, uint32_t word, uint32_t pc, op *out)
 {
     uint32_t bucket = word >> (32 - BUCKET_BITS);
-    for (unsigned i = bucket_start[bucket]; i < bucket_start[bucket + 1]; i++) {
-        const struct pattern *p = &patterns[bucket_items[i]];
+    for (unsigned i = t->start[bucket]; i < t->start[bucket + 1]; i++) {
+        const struct pattern *p = &patterns[t->items[i]];
         if ((word & p->mask) == p->match && !excluded(p, word) && take(p, word, pc, out))
-            return (enum insn)bucket_items[i];
+            return (enum insn)t->items[i];
     }
     return INSN_UNDEFINED;
+}
+
+enum insn isa_decode(uint32_t word, uint32_t pc, op *out)
+{
+    return decode_with(&whole, word, pc, out);
+}
+
+// Only a machine in pure mode asks the kernels, so only it pays for their tables.
+enum insn isa_decode_in(enum insn_group group, uint32_t word, uint32_t pc, op *out)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, compile_kernels);
+    return decode_with(&kernels[group], word, pc, out);
 }

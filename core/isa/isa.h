@@ -32,7 +32,8 @@ enum insn_group {
     GROUP_BRANCH,
     GROUP_MULDIV,
     GROUP_SHIFT,
-    GROUP_SYSTEM
+    GROUP_SYSTEM,
+    GROUP_COUNT,
 };
 
 struct insn_info {
@@ -50,6 +51,10 @@ extern const struct insn_info isa_info[INSN_COUNT];
 // *out unspecified, for a word that is not allocated in what this core implements. Any thread, once isa_init
 // has run.
 enum insn isa_decode(uint32_t word, uint32_t pc, op *out);
+
+// The same by one kernel alone, which knows the instructions of its group and no others: INSN_UNDEFINED also for
+// a word of another group.
+enum insn isa_decode_in(enum insn_group group, uint32_t word, uint32_t pc, op *out);
 
 // Compiles the patterns of insns.def into the decoder's tables; once, before any isa_decode. Any thread;
 // repeated calls do nothing. Ends the program on a pattern that is not well formed: that is a mistake in the

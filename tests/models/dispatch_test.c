@@ -128,6 +128,30 @@ static void test_relevant_bits(void)
     report(true, "words: only relevant bits decide what a word decodes to");
 }
 
+// Each of the seven kernels takes the words of its group, as the whole table does, and refuses every other.
+static void test_kernels(void)
+{
+    for (uint32_t bucket = 0; bucket < 2048; bucket++) {
+        uint32_t mask = words_relevant_bits(bucket), low = 0;
+        do {
+            uint32_t word = bucket << 21 | low;
+            op whole, part;
+            enum insn id = isa_decode(word, 0x1000, &whole);
+            for (unsigned group = 0; group < GROUP_COUNT; group++) {
+                enum insn got = isa_decode_in((enum insn_group)group, word, 0x1000, &part);
+                bool own = id != INSN_UNDEFINED && (unsigned)isa_info[id].group == group;
+                if (got != (own ? id : INSN_UNDEFINED) || (own && memcmp(&whole, &part, sizeof part) != 0)) {
+                    printf("not ok kernels: %s decodes %08x to %s, the tables to %s\n",
+                           dispatch_kernel_names[group], word, isa_info[got].name, isa_info[id].name);
+                    return;
+                }
+            }
+            low = (low - mask) & mask;
+        } while (low != 0);
+    }
+    report(true, "kernels: each decodes its own words and refuses all others");
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -135,6 +159,7 @@ int main(int argc, char **argv)
     isa_init();
     test_features();
     test_relevant_bits();
+    test_kernels();
     test_batches(argv[1]);
     test_evaluator(argv[1], &nn_kernels_plain,
                    "dispatch: the evaluator agrees with the library's plain loops");
