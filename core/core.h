@@ -125,6 +125,11 @@ void machine_request_stop(machine *m);
 struct device_event;
 bool machine_post_event(machine *m, const struct device_event *event);
 
+// Any thread; in effect within a millisecond or so. An engine that this build lacks, or that cannot start,
+// leaves the interpreter.
+void machine_set_engine(machine *m, enum machine_engine engine);
+enum machine_engine machine_get_engine(const machine *m);
+
 // Any thread. percent: 100 = as fast as the wall clock; 0 = as fast as possible (virtual clock).
 void machine_set_speed(machine *m, unsigned percent);
 // Any thread. Stops and restarts the guest's clock; the caller stops calling machine_run or blocks in

@@ -176,6 +176,7 @@ void signals_after_exec(struct linux_process *p)
             catch_host(n, &s->actions[n]);
     }
     s->altstack = (struct guest_altstack){.flags = SS_DISABLE};
+    p->m->precise_faults = false;
 }
 
 // ---- pending ----
@@ -359,6 +360,12 @@ static bool valid(uint64_t number)
     return number >= 1 && number <= SIGNAL_MAX;
 }
 
+// Whether the guest wants to see faults in its own handler.
+static bool handles_faults(const struct signals *s)
+{
+    return s->actions[SIGSEGV].handler > GUEST_SIG_IGN || s->actions[SIGBUS].handler > GUEST_SIG_IGN;
+}
+
 int64_t sys_rt_sigaction(struct linux_process *p, const uint64_t *a)
 {
     uint64_t number = (uint32_t)a[0];
@@ -372,6 +379,7 @@ int64_t sys_rt_sigaction(struct linux_process *p, const uint64_t *a)
             return -EINVAL;
         new.mask &= ~NEVER_BLOCKED;
         *action = new;
+        p->m->precise_faults = handles_faults(&p->signals);
         if (p->owns_host &&
             (number == SIGCHLD || (old.handler == GUEST_SIG_IGN) != (new.handler == GUEST_SIG_IGN)))
             catch_host((int)number, action);

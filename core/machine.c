@@ -65,7 +65,7 @@ const char *machine_engine_names(void)
 
 enum machine_engine machine_default_engine(void)
 {
-    return MACHINE_ENGINE_INTERP;
+    return FASTEST_ENGINE;
 }
 
 // Whether the guest may write in folder: then nothing that runs on the host may come from there.
@@ -88,7 +88,8 @@ static bool grants_reach(const struct machine_config *config, const char *folder
 static void forget_code(void *owner, uint64_t address, uint64_t length)
 {
     struct machine *m = owner;
-    dispatch_forget(m->dispatch, address, length);
+    if (m->dispatch)
+        dispatch_forget(m->dispatch, address, length);
     if (m->translator)
         translate_forget(m->translator, address, length);
 }
@@ -103,6 +104,34 @@ static void load_dispatch(machine *m)
     }
     dispatch_set_mode(m->dispatch, m->config.dispatch);
     atomic_store(&m->dispatch_wanted, (int)m->config.dispatch);
+}
+
+void machine_set_engine(machine *m, enum machine_engine engine)
+{
+    atomic_store_explicit(&m->engine, engine, memory_order_relaxed);
+}
+
+enum machine_engine machine_get_engine(const machine *m)
+{
+    return atomic_load_explicit(&m->engine, memory_order_relaxed);
+}
+
+// Follows machine_set_engine. The translator is started when it is first wanted; without one, everything is
+// interpreted.
+static void switch_engine(machine *m)
+{
+    char error[256];
+    m->translating = machine_get_engine(m) == MACHINE_ENGINE_TRANSLATE;
+    if (!m->translating || m->translator)
+        return;
+    m->translator = translator_create(m, error, sizeof error);
+    if (!m->translator) {
+        machine_log(m, "the program is interpreted: %s", error);
+        machine_set_engine(m, MACHINE_ENGINE_INTERP);
+        m->translating = false;
+    } else if (m->config.cache_folder && !grants_reach(&m->config, m->config.cache_folder)) {
+        translate_load_cache(m->translator, m->config.cache_folder);
+    }
 }
 
 machine *machine_create(const struct machine_config *config, enum machine_error *reason, char *error,
@@ -131,31 +160,21 @@ machine *machine_create(const struct machine_config *config, enum machine_error 
     m->cpu.memory = m->memory.base;
     m->cpu.exclusive_address = EXCLUSIVE_NONE;
     m->cpu.call_counts = m->call_counts;
-    if (config->engine == MACHINE_ENGINE_TRANSLATE) {
-        m->translator = translator_create(m, error, size);
-        if (!m->translator) {
-            machine_destroy(m);
-            return NULL;
-        }
-        m->translating = true;
-    }
     if (config->dispatch_model)
         load_dispatch(m);
-    if (m->translator || m->dispatch) {
-        m->memory.on_forget = forget_code;
-        m->memory.owner = m;
-    }
+    m->memory.on_forget = forget_code;
+    m->memory.owner = m;
     m->devices = devices_create(m);
     if (!m->devices)
         snprintf(error, size, "the host denied the device page: %s", strerror(errno));
     else
         m->process = linux_create(m, reason, error, size);
-    if (m->process && m->translator && config->cache_folder && !grants_reach(config, config->cache_folder))
-        translate_load_cache(m->translator, config->cache_folder);
     if (!m->process) {
         machine_destroy(m);
         return NULL;
     }
+    machine_set_engine(m, config->engine);
+    switch_engine(m);
     return m;
 }
 
@@ -368,6 +387,8 @@ enum machine_state machine_run(machine *m, uint64_t budget)
         uint64_t slice = m->translating ? TRANSLATED_SLICE : SLICE;
         if (m->dispatch && machine_get_dispatch(m) != dispatch_mode(m->dispatch))
             switch_dispatch(m);
+        if (m->translating != (machine_get_engine(m) == MACHINE_ENGINE_TRANSLATE))
+            switch_engine(m);
         if (m->translator)
             translate_install(m->translator);
         enum stop_reason reason = interp_run(m, left < slice ? left : slice);

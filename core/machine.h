@@ -23,7 +23,11 @@ struct machine {
     struct devices *devices;
     struct elf_symbols *symbols;
     struct translator *translator; // NULL: everything is interpreted
-    bool translating; // translated code may be entered
+    atomic_int engine; // enum machine_engine that is wanted
+    bool translating; // the engine that is in use
+    // The guest handles SIGSEGV or SIGBUS itself: faults have to show every register, which only the
+    // interpreter can.
+    bool precise_faults;
     struct dispatch *dispatch; // NULL: there is no net, and the mode is off
     atomic_int dispatch_wanted; // enum machine_dispatch, to be in force from the next slice on
     uint64_t dispatch_since, dispatch_before; // retired when counting began; instructions counted before

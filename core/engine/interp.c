@@ -127,7 +127,7 @@ static __attribute__((noinline, cold)) op *hot_target(cpu *c, op *target,
                                                       __attribute__((unused)) const char *code)
 {
     struct machine *m = machine_of(c);
-    if (m->translator)
+    if (m->translating)
         translate_request(m->translator, (uint32_t)pc_of(c, target));
     GO_ON(target);
 }
@@ -474,7 +474,7 @@ DEFINE(do_enter)
     int64_t left = -(c->retired_bias + (int64_t)(intptr_t)o) / (int64_t)sizeof(op);
     c->pc = pc_of(c, o);
     c->budget = left;
-    if (c->call_counts && m->translating && dispatch_mode(m->dispatch) != MACHINE_DISPATCH_LIVE &&
+    if (m->translating && !m->precise_faults && dispatch_mode(m->dispatch) != MACHINE_DISPATCH_LIVE &&
         translate_enter(m->translator) && (c->budget != left || c->pc != pc_of(c, o))) {
         op *next = op_at(c, (uint32_t)c->pc & ~3u);
         c->retired_bias = -c->budget * (int64_t)sizeof(op) - (int64_t)(intptr_t)next;
