@@ -78,7 +78,8 @@ static bool step(struct machine *m)
 {
     cpu *c = &m->cpu;
     op pair[2] = {{0}};
-    enum insn id = decode_at(c, c->pc, &pair[0]);
+    enum dispatch_verdict unused;
+    enum insn id = decode_at(c, c->pc, &pair[0], &unused);
     if (isa_info[id].kind == KIND_STOP)
         return false;
     c->retired_bias = INT64_MIN / 2;
@@ -109,11 +110,12 @@ static void fail(const struct machine *m, uint64_t entry, int64_t count, const c
 
 // Whether the code at pc reads the flags before it sets them or branches: translated code need not keep them
 // otherwise.
-static bool flags_are_read(const struct machine *m, uint64_t pc)
+static bool flags_are_read(struct machine *m, uint64_t pc)
 {
     for (unsigned n = 0; n < 32; n++, pc += 4) {
         op o;
-        enum insn id = decode_at(&m->cpu, pc, &o);
+        enum dispatch_verdict unused;
+        enum insn id = decode_at(&m->cpu, pc, &o, &unused);
         const char *name = isa_info[id].name;
         if (strncmp(name, "b_", 2) == 0 || strncmp(name, "cs", 2) == 0 || strncmp(name, "ccm", 3) == 0 ||
             strncmp(name, "adc", 3) == 0 || strncmp(name, "sbc", 3) == 0 || strncmp(name, "fcsel", 5) == 0 ||
