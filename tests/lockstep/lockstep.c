@@ -26,6 +26,7 @@
 #define interp_call stepper_call
 #define interp_step stepper_step
 #define interp_patch_entry stepper_patch_entry
+#define interp_switch_dispatch stepper_switch_dispatch
 #include "../../core/engine/interp.c"
 
 enum { ENTRIES = 1 << 16 };
