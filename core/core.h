@@ -144,6 +144,9 @@ struct machine_stats {
     uint64_t system_calls;
     uint64_t frames; // presented
     uint64_t memory_mapped; // bytes of guest memory mapped
+    uint64_t translated_regions; // installed, of which
+    uint64_t cached_regions; // came from the cache
+    uint64_t compile_ns; // CPU time of the compile thread
     // While dispatch is not off: instructions executed, those of them whose kernel the net named rightly, and
     // the same by distinct instruction words decoded.
     uint64_t dispatch_total, dispatch_hit;

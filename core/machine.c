@@ -368,6 +368,8 @@ void machine_publish(machine *m)
     m->counted_ns = now;
     m->counted_idle_ns = m->stats.idle_ns;
     m->stats.memory_mapped = m->memory.mapped;
+    if (m->translator)
+        translate_get_stats(m->translator, &m->stats);
     pthread_mutex_lock(&m->publish_lock);
     m->published = m->stats;
     pthread_mutex_unlock(&m->publish_lock);

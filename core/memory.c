@@ -122,6 +122,9 @@ static void clear_ops(struct memory *m, uint64_t address, uint64_t length)
 // Ends the executable state of those pages of the range that have it.
 static void withdraw_ops(struct memory *m, uint64_t address, uint64_t length)
 {
+    for (uint64_t at = address; m->on_forget && at < address + length; at += GUEST_PAGE)
+        if (m->pages[at / GUEST_PAGE] & MEMORY_CODE)
+            m->on_forget(m->owner, at, GUEST_PAGE);
     uint64_t end = address + length;
     while (address < end) {
         uint64_t run = address;

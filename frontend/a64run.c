@@ -221,6 +221,9 @@ static void write_stats(const char *file, const machine *m, const char *engine, 
     cJSON_AddNumberToObject(json, "exit_status", status);
     cJSON_AddNumberToObject(json, "retired", (double)s.retired);
     cJSON_AddNumberToObject(json, "seconds", seconds);
+    cJSON_AddNumberToObject(json, "translated_regions", (double)s.translated_regions);
+    cJSON_AddNumberToObject(json, "cached_regions", (double)s.cached_regions);
+    cJSON_AddNumberToObject(json, "compile_seconds", (double)s.compile_ns / 1e9);
     cJSON_AddNumberToObject(json, "ips", seconds > 0 ? (double)s.retired / seconds : 0);
     cJSON_AddNumberToObject(json, "idle_seconds", (double)s.idle_ns / 1e9);
     cJSON_AddNumberToObject(json, "system_calls", (double)s.system_calls);

@@ -101,7 +101,8 @@ struct translator {
     unsigned patience; // requests before code is compiled
     bool compiled_any, assume_executed;
     struct code_cache *cache; // NULL: nothing is kept
-    struct translate_stats stats;
+    uint64_t region_count, cached_count;
+    double compile_seconds; // under lock
 
     // shared with the compile thread
     pthread_t thread;
@@ -468,7 +469,7 @@ static void *compile_thread(void *user)
             compile(t, &compiler, pc);
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
         pthread_mutex_lock(&t->lock);
-        t->stats.compile_seconds +=
+        t->compile_seconds +=
             (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
     }
     pthread_mutex_unlock(&t->lock);
@@ -537,8 +538,7 @@ static bool install_region(struct translator *t, const struct cached_object *o)
     *call = *leave = t->received;
     *indirect_entry(t, o->entry) = (uint64_t)t->received << 32 | o->entry;
     interp_patch_entry(t->m, o->entry);
-    t->stats.regions++;
-    t->stats.code_bytes += linked.size;
+    t->region_count++;
     return true;
 }
 
@@ -690,13 +690,13 @@ void translate_load_cache(struct translator *t, const char *folder)
         if (o->page_count == 0 ? t->enter_region == 0 : t->enter_region != 0) {
             if (install(t, o)) {
                 t->needs_glue = false;
-                t->stats.from_cache++;
+                t->cached_count++;
                 continue;
             }
         }
         code_cache_drop(t->cache, i);
     }
-    t->patience = t->stats.from_cache ? WARM_PATIENCE : 1;
+    t->patience = t->cached_count ? WARM_PATIENCE : 1;
 }
 
 // ---- invalidation ----
@@ -844,9 +844,11 @@ void translator_destroy(struct translator *t)
     free(t);
 }
 
-void translate_get_stats(struct translator *t, struct translate_stats *stats)
+void translate_get_stats(struct translator *t, struct machine_stats *stats)
 {
+    stats->translated_regions = t->region_count;
+    stats->cached_regions = t->cached_count;
     pthread_mutex_lock(&t->lock);
-    *stats = t->stats;
+    stats->compile_ns = (uint64_t)(t->compile_seconds * 1e9);
     pthread_mutex_unlock(&t->lock);
 }

@@ -47,11 +47,8 @@ void translate_forget(struct translator *t, uint64_t address, uint64_t length);
 // The guest instruction of an access in translated code; false if host_pc is not in there.
 bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc);
 
-struct translate_stats {
-    uint64_t regions, code_bytes, from_cache;
-    double compile_seconds;
-};
-void translate_get_stats(struct translator *t, struct translate_stats *stats);
+// Fills in the translator's part of the counters.
+void translate_get_stats(struct translator *t, struct machine_stats *stats);
 
 #else
 
@@ -86,6 +83,10 @@ static inline bool translate_enter(struct translator *t)
 static inline void translate_forget(struct translator *t, uint64_t address, uint64_t length)
 {
     (void)t, (void)address, (void)length;
+}
+static inline void translate_get_stats(struct translator *t, struct machine_stats *stats)
+{
+    (void)t, (void)stats;
 }
 static inline bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc)
 {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Guest program: hostile FORM ADDRESS. Makes one form of access hot on a good address, so that it is
+// translated, then uses it on ADDRESS. Prints "hot" before that and "survived" after it.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static uint8_t good[4096] __attribute__((aligned(64)));
+
+#define FORM(name, text)                                                                                     \
+    static __attribute__((noinline)) void name(uint64_t address)                                             \
+    {                                                                                                        \
+        register uint64_t base __asm__("x0") = address;                                                      \
+        __asm__ volatile(text : "+r"(base) : : "x1", "x2", "x3", "x4", "v0", "v1", "v2", "v3", "memory");    \
+    }
+
+FORM(form0, "ldr x1, [x0]")
+FORM(form1, "str x1, [x0, #8]")
+FORM(form2, "ldrb w1, [x0, #1]")
+FORM(form3, "strh w1, [x0], #2")
+FORM(form4, "ldr w1, [x0, #4]!")
+FORM(form5, "ldp x1, x2, [x0]")
+FORM(form6, "stp w1, w2, [x0, #-8]")
+FORM(form7, "mov x3, #2\n ldr x1, [x0, x3, lsl #3]")
+FORM(form8, "mov x3, #-4\n ldrsw x1, [x0, w3, sxtw #2]")
+FORM(form9, "ldr q0, [x0, #16]")
+FORM(form10, "stp q0, q1, [x0]")
+FORM(form11, "ld1 {v0.16b}, [x0]")
+FORM(form12, "st4 {v0.4s-v3.4s}, [x0]")
+FORM(form13, "ld1 {v0.b}[3], [x0]")
+FORM(form14, "dc zva, x0")
+FORM(form15, "ldar x1, [x0]")
+FORM(form16, "ldxr x1, [x0]\n stxr w2, x1, [x0]")
+FORM(form17, ".arch armv8-a+lse\n ldadd x1, x2, [x0]")
+FORM(form18, "ldur d0, [x0, #-16]")
+FORM(form19, "strb w1, [x0, #4095]")
+
+static void (*const forms[])(uint64_t) = {form0,  form1,  form2,  form3,  form4,  form5,  form6,
+                                          form7,  form8,  form9,  form10, form11, form12, form13,
+                                          form14, form15, form16, form17, form18, form19};
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    void (*form)(uint64_t) = forms[atoi(argv[1]) % 20];
+    uint64_t address = strtoull(argv[2], NULL, 16);
+    for (unsigned round = 0; round < 10; round++) {
+        for (unsigned i = 0; i < 20000; i++)
+            form((uint64_t)(uintptr_t)good + 64 * (i % 32 + 1) - (form == form19 ? 2048 : 0));
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
+    }
+    printf("hot\n");
+    fflush(stdout);
+    for (unsigned i = 0; i < 3; i++)
+        form(address);
+    printf("survived\n");
+    return 0;
+}
