@@ -109,6 +109,17 @@ static void step(struct app *app)
     session_step(app->session);
 }
 
+static void switch_engine(struct app *app)
+{
+    bool interpreting = session_engine(app->session) == MACHINE_ENGINE_INTERP;
+    enum machine_engine engine = interpreting ? MACHINE_ENGINE_TRANSLATE : MACHINE_ENGINE_INTERP;
+    session_set_engine(app->session, engine);
+    toast_add(&app->toasts, "engine %s", machine_engine_name(engine));
+    char label[24];
+    snprintf(label, sizeof label, "engine=%s", machine_engine_name(engine));
+    mark(app, 'X', label);
+}
+
 // The next value of a choice setting.
 static void cycle(struct app *app, const char *name, int *value, int choices)
 {
@@ -159,6 +170,7 @@ void app_perform(struct app *app, enum action action)
     case ACTION_DISPATCH:
         set_dispatch(app, (session_get_dispatch(app->session) + 1) % MACHINE_DISPATCH_MODES);
         break;
+    case ACTION_ENGINE: switch_engine(app); break;
     case ACTION_OVERLAY:
         settings->overlay = (settings->overlay + 1) % OVERLAY_CHOICES;
         toast_add(&app->toasts, "overlay %s", config_choice_name("overlay.preset", settings->overlay));

@@ -44,7 +44,6 @@ struct session {
     atomic_uint between;
 
     atomic_uint speed; // percent, 0 = max
-    atomic_uint engine; // enum machine_engine
     int64_t started_ns;
 
     // The emulation thread's own.
@@ -303,7 +302,6 @@ struct session *session_start(const struct machine_config *config, unsigned spee
     s->drawing = 1;
     atomic_init(&s->between, 2);
     atomic_init(&s->speed, speed);
-    atomic_init(&s->engine, (unsigned)config->engine);
     pthread_mutex_init(&s->lock, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -426,9 +424,15 @@ void session_set_speed(struct session *s, unsigned percent)
     }
 }
 
+void session_set_engine(struct session *s, enum machine_engine engine)
+{
+    machine_set_engine(s->machine, engine);
+    machine_request_stop(s->machine);
+}
+
 enum machine_engine session_engine(struct session *s)
 {
-    return (enum machine_engine)atomic_load_explicit(&s->engine, memory_order_relaxed);
+    return machine_get_engine(s->machine);
 }
 
 char *session_take_message(struct session *s)

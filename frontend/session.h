@@ -105,6 +105,8 @@ void session_pause(struct session *s, bool paused);
 void session_step(struct session *s);
 void session_set_speed(struct session *s, unsigned percent);
 
+// Takes effect soon; a translator that cannot start leaves the interpreter, and a message.
+void session_set_engine(struct session *s, enum machine_engine engine);
 enum machine_engine session_engine(struct session *s);
 
 // The last thing that the machine had to say to the user, once; on the heap, or NULL if there is nothing new.
