@@ -154,16 +154,15 @@ static void visit(LLVMBasicBlockRef block, LLVMBasicBlockRef *seen, unsigned *se
     done[(*done_count)++] = block;
 }
 
-// Whether copying can express the value: constants, but no addresses of globals.
+// Whether copying can express the value: constants and constant tables, but no address computed from a
+// table's.
 static bool is_plain_operand(LLVMValueRef v)
 {
-    return !LLVMIsAConstantExpr(v) && !LLVMIsAGlobalVariable(v);
+    return !LLVMIsAConstantExpr(v);
 }
 
 static bool is_usable_instruction(LLVMValueRef i)
 {
-    if (LLVMIsAAllocaInst(i))
-        return false;
     if (LLVMIsACallInst(i)) {
         unsigned arguments = LLVMGetNumArgOperands(i);
         for (unsigned a = 0; a < arguments; a++)
@@ -295,6 +294,18 @@ static LLVMValueRef cpu_field(struct build *u, uint32_t offset)
     return LLVMConstInBoundsGEP2(u->j->i8, u->guest_cpu, &index, 1);
 }
 
+// What another object defines, at an address below 2 GiB.
+static LLVMValueRef global(struct build *u, const char *name, LLVMTypeRef type)
+{
+    LLVMValueRef g = LLVMGetNamedGlobal(u->module, name);
+    if (!g) {
+        g = LLVMAddGlobal(u->module, type, name);
+        LLVMSetLinkage(g, LLVMExternalLinkage);
+        LLVMSetVisibility(g, LLVMHiddenVisibility);
+    }
+    return g;
+}
+
 // ---- copying a template ----
 
 static unsigned key_slot(const struct build *u, LLVMValueRef v)
@@ -320,6 +331,10 @@ static void map_value(struct build *u, LLVMValueRef from, LLVMValueRef to)
 
 static struct mapped map_of(struct build *u, LLVMValueRef v)
 {
+    if (LLVMIsAGlobalVariable(v)) { // a constant table, which the glue holds
+        size_t length;
+        return (struct mapped){.value = global(u, LLVMGetValueName2(v, &length), LLVMGlobalGetValueType(v))};
+    }
     if (LLVMIsAConstant(v))
         return (struct mapped){.value = v};
     unsigned slot = key_slot(u, v);
@@ -460,6 +475,12 @@ static void copy_instruction(struct build *u, LLVMValueRef i, const struct regio
         return;
     }
     case LLVMCall: copy_call(u, i); return;
+    case LLVMAlloca: {
+        LLVMValueRef local = LLVMBuildAlloca(u->entry, LLVMGetAllocatedType(i), "");
+        LLVMSetAlignment(local, LLVMGetAlignment(i));
+        map_value(u, i, local);
+        return;
+    }
     case LLVMAdd:
     case LLVMSub:
     case LLVMMul:
@@ -724,17 +745,6 @@ static void leave_for(struct build *u, LLVMValueRef pc, const var_set *dirty)
     store_dirty(u, dirty);
     set_var(u, VAR_PC, pc);
     LLVMBuildBr(u->at, u->leave);
-}
-
-static LLVMValueRef global(struct build *u, const char *name, LLVMTypeRef type)
-{
-    LLVMValueRef g = LLVMGetNamedGlobal(u->module, name);
-    if (!g) {
-        g = LLVMAddGlobal(u->module, type, name);
-        LLVMSetLinkage(g, LLVMExternalLinkage);
-        LLVMSetVisibility(g, LLVMHiddenVisibility);
-    }
-    return g;
 }
 
 static LLVMValueRef glue(struct build *u, const char *name)
@@ -1118,8 +1128,8 @@ static enum flags_use jit_flags_use(struct jit *j, unsigned insn)
 static enum jit_result jit_compile(struct jit *j, const struct region *r, const char *dump,
                                    struct jit_object *object)
 {
-    // Threading comes early: a conditional compare leaves the kind of its flags open until the branches that tell it
-    // are joined with those that test it.
+    // Threading comes early: a conditional compare leaves the kind of its flags open until the branches that
+    // tell it are joined with those that test it.
     static const char passes[] = "function(sroa,early-cse<memssa>,jump-threading,simplifycfg,"
                                  "instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,dse,simplifycfg)";
     struct build *u = calloc(1, sizeof *u);
@@ -1167,6 +1177,9 @@ static bool jit_compile_glue(struct jit *j, struct jit_object *object)
         else if (!LLVMIsDeclaration(f))
             LLVMSetLinkage(f, LLVMExternalLinkage);
     }
+    for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g))
+        if (!LLVMIsDeclaration(g))
+            LLVMSetLinkage(g, LLVMExternalLinkage);
     bool done = run_passes(j, module, "globaldce") && emit(j, module, object);
     LLVMDisposeModule(module);
     return done;

@@ -335,7 +335,8 @@ bool object_link(struct code_memory *memory, const unsigned char *bytes, size_t 
     for (unsigned i = 0; i < l.o.symbol_count; i++) {
         const Elf32_Sym *s = &l.o.symbols[i];
         uint32_t address;
-        if (ELF32_ST_BIND(s->st_info) == STB_GLOBAL && ELF32_ST_TYPE(s->st_info) == STT_FUNC &&
+        if (ELF32_ST_BIND(s->st_info) == STB_GLOBAL &&
+            (ELF32_ST_TYPE(s->st_info) == STT_FUNC || ELF32_ST_TYPE(s->st_info) == STT_OBJECT) &&
             s->st_shndx != SHN_UNDEF && s->st_name < l.o.names_size && symbol_address(&l, i, &address))
             receive(user, l.o.names + s->st_name, address);
     }

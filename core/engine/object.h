@@ -36,7 +36,7 @@ struct linked_object {
 // Address of a symbol that the object uses but does not define; 0 = there is none.
 typedef uint32_t symbol_resolver(void *user, const char *name);
 
-// Told of each global function that the object defines.
+// Told of each global function and table that the object defines.
 typedef void symbol_receiver(void *user, const char *name, uint32_t address);
 
 // Links the object into memory. The object is not trusted to be well formed: false if it is damaged, uses

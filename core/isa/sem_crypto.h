@@ -8,6 +8,7 @@ typedef uint32_t u32x4 __attribute__((vector_size(16)));
 
 // ---- AES: byte i of a register is row i % 4, column i / 4 of the state (FIPS 197) ----
 
+#ifndef __AES__
 static const uint8_t aes_sbox[256] = {
     0x63, 0x7c, 0x77, 0x7b, 0xf2, 0x6b, 0x6f, 0xc5, 0x30, 0x01, 0x67, 0x2b, 0xfe, 0xd7, 0xab, 0x76,
     0xca, 0x82, 0xc9, 0x7d, 0xfa, 0x59, 0x47, 0xf0, 0xad, 0xd4, 0xa2, 0xaf, 0x9c, 0xa4, 0x72, 0xc0,
@@ -45,6 +46,7 @@ static const uint8_t aes_inverse_sbox[256] = {
     0xa0, 0xe0, 0x3b, 0x4d, 0xae, 0x2a, 0xf5, 0xb0, 0xc8, 0xeb, 0xbb, 0x3c, 0x83, 0x53, 0x99, 0x61,
     0x17, 0x2b, 0x04, 0x7e, 0xba, 0x77, 0xd6, 0x26, 0xe1, 0x69, 0x14, 0x63, 0x55, 0x21, 0x0c, 0x7d,
 };
+#endif
 
 // Doubles each of sixteen elements of GF(2^8) modulo x^8 + x^4 + x^3 + x + 1.
 SEM u8x16 aes_double(u8x16 v)
@@ -60,23 +62,44 @@ SEM u8x16 aes_rotate_columns(u8x16 v, unsigned by)
 }
 
 // AESE: AddRoundKey, ShiftRows, SubBytes.
-OP(aese)
+// AESE and AESD without the key: SubBytes(ShiftRows(v)) and their inverses. A host's own last round of AES is
+// just that, with a key of zero (Intel SDM, AESENCLAST and AESDECLAST).
+SEM u8x16 aes_substitute(u8x16 state)
 {
-    u8x16 state = (u8x16)(c->v[o->d] ^ c->v[o->n]), result;
+#ifdef __AES__
+    return (u8x16)__builtin_ia32_aesenclast128((long long __attribute__((vector_size(16))))state,
+                                               (long long __attribute__((vector_size(16)))){0, 0});
+#else
+    u8x16 result;
     for (unsigned i = 0; i < 16; i++)
         result[i] = aes_sbox[state[(i + i % 4 * 4) % 16]];
-    c->v[o->d] = (u64x2)result;
+    return result;
+#endif
+}
+
+SEM u8x16 aes_substitute_inverse(u8x16 state)
+{
+#ifdef __AES__
+    return (u8x16)__builtin_ia32_aesdeclast128((long long __attribute__((vector_size(16))))state,
+                                               (long long __attribute__((vector_size(16)))){0, 0});
+#else
+    u8x16 result;
+    for (unsigned i = 0; i < 16; i++)
+        result[i] = aes_inverse_sbox[state[(i - i % 4 * 4) % 16]];
+    return result;
+#endif
+}
+
+OP(aese)
+{
+    c->v[o->d] = (u64x2)aes_substitute((u8x16)(c->v[o->d] ^ c->v[o->n]));
 }
 
 OP(aesd)
 {
-    u8x16 state = (u8x16)(c->v[o->d] ^ c->v[o->n]), result;
-    for (unsigned i = 0; i < 16; i++)
-        result[i] = aes_inverse_sbox[state[(i - i % 4 * 4) % 16]];
-    c->v[o->d] = (u64x2)result;
+    c->v[o->d] = (u64x2)aes_substitute_inverse((u8x16)(c->v[o->d] ^ c->v[o->n]));
 }
 
-// MixColumns: rows times the circulant 2 3 1 1.
 SEM u8x16 aes_mix_columns(u8x16 v)
 {
     u8x16 next = aes_rotate_columns(v, 1);
