@@ -39,6 +39,7 @@ enum {
     EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
     EXECUTED_PAGES_MAX = 4096,
     WARM_PATIENCE = 8,
+    WARM_UP = 20000000, // instructions: a program that ends before is not worth loading LLVM for
     EXECUTED_ENTRY = 1, // of the cached object that holds what was executed; no code begins there
 };
 
@@ -481,6 +482,8 @@ static void *compile_thread(void *user)
 void translate_request(struct translator *t, uint32_t pc)
 {
     struct slot *s;
+    if (t->m->stats.retired < WARM_UP && !t->assume_executed)
+        return;
     if (forked || !(s = want_slot(t, pc)) || s->state != SLOT_COLD || ++s->requests < t->patience)
         return;
     pthread_mutex_lock(&t->lock);
