@@ -125,6 +125,7 @@ struct link {
     struct object o;
     uint8_t *write; // where the code can be written
     uint32_t start; // where it will run
+    uint32_t *resolved; // of each symbol, 0 = not asked for yet
     symbol_resolver *resolve;
     void *user;
 };
@@ -138,7 +139,9 @@ static bool symbol_address(const struct link *l, uint32_t index, uint32_t *addre
     if (s->st_shndx == SHN_UNDEF) {
         if (s->st_name >= o->names_size)
             return false;
-        *address = l->resolve(l->user, o->names + s->st_name);
+        if (!l->resolved[index])
+            l->resolved[index] = l->resolve(l->user, o->names + s->st_name);
+        *address = l->resolved[index];
         return *address != 0;
     }
     if (s->st_shndx >= o->section_count || !is_allocated(&o->sections[s->st_shndx]))
@@ -328,7 +331,10 @@ bool object_link(struct code_memory *memory, const unsigned char *bytes, size_t 
         if (is_allocated(s))
             memcpy(l.write + l.o.placed[i], bytes + s->sh_offset, s->sh_size);
     }
-    if (!relocate_all(&l) || !find_lines(&l.o, linked)) {
+    l.resolved = calloc(l.o.symbol_count, sizeof *l.resolved);
+    bool linked_well = l.resolved && relocate_all(&l) && find_lines(&l.o, linked);
+    free(l.resolved);
+    if (!linked_well) {
         free(linked->lines);
         return false;
     }

@@ -374,36 +374,50 @@ static void compile_pattern(enum insn id)
         malformed(id, "fewer than 32 bits", isa_info[id].pattern);
 }
 
-static bool bucket_fits(const struct pattern *p, uint32_t bucket)
+// Calls add with every bucket that has words of the pattern.
+static void for_buckets(const struct pattern *p, unsigned id, void (*add)(unsigned id, uint32_t bucket))
 {
-    uint32_t word = bucket << (32 - BUCKET_BITS);
-    uint32_t mask = p->mask & ~0u << (32 - BUCKET_BITS);
-    return (word & mask) == (p->match & mask);
+    uint32_t fixed = p->mask >> (32 - BUCKET_BITS), free_bits = ~fixed & (BUCKET_COUNT - 1), subset = 0;
+    uint32_t match = p->match >> (32 - BUCKET_BITS) & fixed;
+    do {
+        add(id, match | subset);
+        subset = (subset - free_bits) & free_bits; // the next subset of the free bits
+    } while (subset);
+}
+
+static uint16_t bucket_end[BUCKET_COUNT]; // while the buckets are filled
+
+static void count_item(unsigned id, uint32_t bucket)
+{
+    (void)id;
+    bucket_end[bucket]++;
+}
+
+static void add_item(unsigned id, uint32_t bucket)
+{
+    whole.items[bucket_end[bucket]++] = (uint16_t)id;
 }
 
 static void compile_all(void)
 {
-    for (unsigned id = 1; id < INSN_COUNT; id++)
+    for (unsigned id = 1; id < INSN_COUNT; id++) {
         compile_pattern((enum insn)id);
-    size_t total = 0;
-    for (int fill = 0; fill < 2; fill++) {
-        total = 0;
-        for (uint32_t b = 0; b < BUCKET_COUNT; b++) {
-            whole.start[b] = (uint16_t)total;
-            for (unsigned id = 1; id < INSN_COUNT; id++) {
-                if (bucket_fits(&patterns[id], b)) {
-                    if (fill)
-                        whole.items[total] = (uint16_t)id;
-                    total++;
-                }
-            }
-        }
-        whole.start[BUCKET_COUNT] = (uint16_t)total;
-        if (total > UINT16_MAX)
-            malformed(INSN_UNDEFINED, "patterns too wide for the decoder's buckets", "");
-        if (!fill && !(whole.items = malloc(total * sizeof whole.items[0])))
-            abort();
+        for_buckets(&patterns[id], id, count_item);
     }
+    unsigned total = 0;
+    for (uint32_t b = 0; b < BUCKET_COUNT; b++) {
+        whole.start[b] = (uint16_t)total;
+        total += bucket_end[b];
+        bucket_end[b] = whole.start[b];
+    }
+    whole.start[BUCKET_COUNT] = (uint16_t)total;
+    if (total > UINT16_MAX)
+        malformed(INSN_UNDEFINED, "patterns too wide for the decoder's buckets", "");
+    whole.items = malloc(total * sizeof whole.items[0]);
+    if (!whole.items)
+        abort();
+    for (unsigned id = 1; id < INSN_COUNT; id++)
+        for_buckets(&patterns[id], id, add_item);
 }
 
 // Deals the whole table out to the groups.
