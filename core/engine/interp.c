@@ -268,7 +268,8 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
     if (sem_##name(c, o))                                                                                    \
         TAKE_BACKWARD(o, LOOP_IS_HOT(o));                                                                    \
     GO_ON(o + 1);
-// clang-format off: a statement macro ends each body
+// A statement macro ends each body:
+// clang-format off
 #define FUSED_OP(name, first, last)                                                                          \
     DEFINE(name)                                                                                             \
     {                                                                                                        \

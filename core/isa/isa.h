@@ -52,8 +52,8 @@ extern const struct insn_info isa_info[INSN_COUNT];
 // has run.
 enum insn isa_decode(uint32_t word, uint32_t pc, op *out);
 
-// The same by one kernel alone, which knows the instructions of its group and no others: INSN_UNDEFINED also for
-// a word of another group.
+// The same by one kernel alone, which knows the instructions of its group and no others: INSN_UNDEFINED also
+// for a word of another group.
 enum insn isa_decode_in(enum insn_group group, uint32_t word, uint32_t pc, op *out);
 
 // Compiles the patterns of insns.def into the decoder's tables; once, before any isa_decode. Any thread;

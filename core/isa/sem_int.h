@@ -74,7 +74,8 @@ SEM uint64_t add_with_carry(cpu *c, uint64_t a, uint64_t b, bool carry, bool wid
     return result;
 }
 
-// clang-format off: one line each, as the manual's tables are read
+// One line each, as the manual's tables are read:
+// clang-format off
 // ---- data processing, immediate ----
 
 OP(adr) { X(d) = o->imm; }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Loads and stores of general and of single SIMD&FP registers, exclusives, atomics (Arm ARM C6.2). Part of sem.h.
+// Loads and stores of general and of single SIMD&FP registers, exclusives, atomics (Arm ARM C6.2). Part of
+// sem.h.
 #ifndef CORE_ISA_SEM_MEM_H
 #define CORE_ISA_SEM_MEM_H
 
-// clang-format off: one line each
+// One line each:
+// clang-format off
 // ---- single registers ----
 
 // How each kind of access moves its value; address is evaluated once.
