@@ -1,0 +1,699 @@
+// SPDX-License-Identifier: MIT
+// Part of llvm_jit.c: the guest's state as variables of a region, and copying an instruction's definition,
+// with its operands filled in, to where a region is being built. Constants fold on the way, so that only what
+// the operands leave of a definition is copied.
+#ifndef CORE_ENGINE_LLVM_COPY_H
+#define CORE_ENGINE_LLVM_COPY_H
+
+enum {
+    REGCALL = 92, // llvm::CallingConv::X86_RegCall
+    PASSED = 10, // parameters of a region; its result has the next pc behind them
+    MAX_TEMPLATE_VALUES = 2048,
+    MAX_TEMPLATE_BLOCKS = 256,
+};
+
+// ---- the guest's state as variables ----
+
+enum {
+    VAR_X = 0, // 0..30 and SP
+    VAR_FLAGS_A = 32,
+    VAR_FLAGS_B,
+    VAR_FLAGS_KIND,
+    VAR_FPCR,
+    VAR_FPSR,
+    VAR_TPIDR,
+    VAR_EXCLUSIVE, // address and two values
+    VAR_BUDGET = VAR_EXCLUSIVE + 3,
+    VAR_PC, // of an exit
+    VAR_V, // 0..31
+    VAR_COUNT = VAR_V + 32,
+};
+
+typedef struct {
+    uint64_t bits[2];
+} var_set;
+
+static void set_add(var_set *s, unsigned var)
+{
+    s->bits[var / 64] |= 1ull << var % 64;
+}
+
+static bool set_has(const var_set *s, unsigned var)
+{
+    return s->bits[var / 64] >> var % 64 & 1;
+}
+
+static bool set_join(var_set *s, const var_set *other)
+{
+    var_set old = *s;
+    s->bits[0] |= other->bits[0];
+    s->bits[1] |= other->bits[1];
+    return old.bits[0] != s->bits[0] || old.bits[1] != s->bits[1];
+}
+
+// The passed registers in the order of struct passed, behind the budget.
+static const uint8_t passed_vars[PASSED] = {VAR_BUDGET, REG_SP, 30, 0, 1, 19, 20, 21, 22, 29};
+
+static bool is_passed(unsigned var)
+{
+    for (unsigned i = 0; i < PASSED; i++)
+        if (passed_vars[i] == var)
+            return true;
+    return false;
+}
+
+static uint32_t var_offset(unsigned var)
+{
+    if (var < VAR_X + 32)
+        return (uint32_t)(offsetof(cpu, x) + 8 * (var - VAR_X));
+    if (var >= VAR_V)
+        return (uint32_t)(offsetof(cpu, v) + 16 * (var - VAR_V));
+    switch (var) {
+    case VAR_FLAGS_A: return offsetof(cpu, flags.a);
+    case VAR_FLAGS_B: return offsetof(cpu, flags.b);
+    case VAR_FLAGS_KIND: return offsetof(cpu, flags.kind);
+    case VAR_FPCR: return offsetof(cpu, fpcr);
+    case VAR_FPSR: return offsetof(cpu, fpsr);
+    case VAR_TPIDR: return offsetof(cpu, tpidr);
+    case VAR_EXCLUSIVE: return offsetof(cpu, exclusive_address);
+    case VAR_EXCLUSIVE + 1: return offsetof(cpu, exclusive_value[0]);
+    default: return offsetof(cpu, exclusive_value[1]);
+    }
+}
+
+static unsigned var_size(unsigned var)
+{
+    return var >= VAR_V ? 16 : var == VAR_FLAGS_KIND || var == VAR_FPCR || var == VAR_FPSR ? 4 : 8;
+}
+
+// The variable that holds the byte at offset of struct cpu; VAR_COUNT if translated code has none.
+static unsigned var_at(uint32_t offset)
+{
+    uint32_t x = offset - (uint32_t)offsetof(cpu, x), v = offset - (uint32_t)offsetof(cpu, v);
+    if (x < 32 * 8)
+        return VAR_X + x / 8;
+    if (v < 32 * 16)
+        return VAR_V + v / 16;
+    for (unsigned var = VAR_FLAGS_A; var < VAR_BUDGET; var++)
+        if (offset - var_offset(var) < var_size(var))
+            return var;
+    return VAR_COUNT;
+}
+
+// ---- templates: the definitions as LLVM functions ----
+
+struct template
+{
+    LLVMValueRef function;
+    LLVMBasicBlockRef *order; // reverse postorder
+    unsigned block_count;
+    bool checked, usable;
+    bool reads_flags, writes_flags;
+};
+
+struct jit {
+    LLVMContextRef context;
+    LLVMModuleRef templates;
+    LLVMTargetMachineRef machine;
+    LLVMTargetDataRef layout;
+    struct template template[INSN_COUNT];
+    LLVMTypeRef i8, i32, i64, v2i64, ptr, passed_type, region_type;
+};
+
+// Depth first; finished blocks are appended to *done in postorder.
+static void visit(LLVMBasicBlockRef block, LLVMBasicBlockRef *seen, unsigned *seen_count,
+                  LLVMBasicBlockRef *done, unsigned *done_count)
+{
+    for (unsigned i = 0; i < *seen_count; i++)
+        if (seen[i] == block)
+            return;
+    if (*seen_count == MAX_TEMPLATE_BLOCKS)
+        return;
+    seen[(*seen_count)++] = block;
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+    unsigned n = LLVMGetNumSuccessors(end);
+    for (unsigned i = 0; i < n; i++)
+        visit(LLVMGetSuccessor(end, i), seen, seen_count, done, done_count);
+    done[(*done_count)++] = block;
+}
+
+// Whether copying can express the value: constants and constant tables, but no address computed from a
+// table's.
+static bool is_plain_operand(LLVMValueRef v)
+{
+    return !LLVMIsAConstantExpr(v);
+}
+
+static bool is_usable_instruction(LLVMValueRef i)
+{
+    if (LLVMIsACallInst(i)) {
+        unsigned arguments = LLVMGetNumArgOperands(i);
+        for (unsigned a = 0; a < arguments; a++)
+            if (LLVMIsAArgument(LLVMGetOperand(i, a)) || !is_plain_operand(LLVMGetOperand(i, a)))
+                return false;
+        return LLVMIsAFunction(LLVMGetCalledValue(i)) != NULL;
+    }
+    int operands = LLVMGetNumOperands(i);
+    for (int k = 0; k < operands; k++)
+        if (!is_plain_operand(LLVMGetOperand(i, (unsigned)k)))
+            return false;
+    return true;
+}
+
+// Whether i accesses the flags of cpu, the function's first parameter: their address is a constant distance
+// from it.
+static bool accesses_flags(LLVMValueRef function, LLVMValueRef address, LLVMTargetDataRef layout)
+{
+    if (!LLVMIsAGetElementPtrInst(address) || LLVMGetOperand(address, 0) != LLVMGetParam(function, 0) ||
+        LLVMGetNumOperands(address) != 2 || !LLVMIsAConstantInt(LLVMGetOperand(address, 1)))
+        return false;
+    uint64_t offset = LLVMConstIntGetZExtValue(LLVMGetOperand(address, 1)) *
+                      LLVMABISizeOfType(layout, LLVMGetGEPSourceElementType(address));
+    return offset - offsetof(cpu, flags) < sizeof(struct flags);
+}
+
+static struct template *template_of(struct jit *j, unsigned insn)
+{
+    struct template *t = &j->template[insn];
+    if (t->checked)
+        return t;
+    t->checked = true;
+    char name[64];
+    snprintf(name, sizeof name, "op_%s", isa_info[insn].name);
+    t->function = LLVMGetNamedFunction(j->templates, name);
+    if (!t->function)
+        return t;
+    LLVMBasicBlockRef seen[MAX_TEMPLATE_BLOCKS], done[MAX_TEMPLATE_BLOCKS];
+    unsigned seen_count = 0, done_count = 0, values = 0;
+    visit(LLVMGetEntryBasicBlock(t->function), seen, &seen_count, done, &done_count);
+    t->usable = seen_count < MAX_TEMPLATE_BLOCKS;
+    for (unsigned b = 0; b < done_count && t->usable; b++) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(done[b]); i && t->usable;
+             i = LLVMGetNextInstruction(i)) {
+            t->usable = is_usable_instruction(i);
+            t->reads_flags |=
+                LLVMIsALoadInst(i) && accesses_flags(t->function, LLVMGetOperand(i, 0), j->layout);
+            t->writes_flags |=
+                LLVMIsAStoreInst(i) && accesses_flags(t->function, LLVMGetOperand(i, 1), j->layout);
+            values++;
+        }
+    }
+    t->usable = t->usable && values < MAX_TEMPLATE_VALUES / 2;
+    t->order = malloc(done_count * sizeof *t->order);
+    if (!t->order)
+        t->usable = false;
+    for (unsigned b = 0; t->order && b < done_count; b++)
+        t->order[b] = done[done_count - 1 - b];
+    t->block_count = done_count;
+    return t;
+}
+
+// ---- building a region ----
+
+struct block_build {
+    LLVMBasicBlockRef start, body, end; // what leads here goes to, its ops' first and last LLVM block
+    LLVMValueRef result; // of its last op: the condition or the target
+    var_set written, dirty; // by its ops; possibly newer than guest_cpu at its start
+    bool flags_live; // at its start: read before they are written
+};
+
+// What a value of a template stands for in the copy: a value, or an address within cpu or op.
+struct mapped {
+    LLVMValueRef value;
+    uint32_t offset;
+    enum { BASE_NONE, BASE_CPU, BASE_OP } base;
+};
+
+struct build {
+    struct jit *j;
+    const struct region *r;
+    LLVMModuleRef module;
+    LLVMValueRef function;
+    LLVMBuilderRef at; // where code is being added
+    LLVMBuilderRef entry; // in the entry block, for variables
+    LLVMValueRef var[VAR_COUNT];
+    LLVMValueRef guest_cpu;
+    var_set used, written; // variables of the region; of the current block
+    struct block_build block[REGION_BLOCKS_MAX];
+    LLVMBasicBlockRef leave; // returns VAR_PC and the passed registers
+    LLVMMetadataRef scope; // for debug locations, whose line is the guest pc / 4
+    bool failed; // a template turned out not to be usable; it is marked, and the region is built again
+    // the current template's values
+    LLVMValueRef key[MAX_TEMPLATE_VALUES];
+    struct mapped mapped[MAX_TEMPLATE_VALUES];
+    unsigned generation, key_generation[MAX_TEMPLATE_VALUES];
+};
+
+static LLVMTypeRef var_type(const struct jit *j, unsigned var)
+{
+    return var >= VAR_V ? j->v2i64 : var_size(var) == 4 ? j->i32 : j->i64;
+}
+
+static LLVMValueRef variable(struct build *u, unsigned var)
+{
+    if (!u->var[var])
+        u->var[var] = LLVMBuildAlloca(u->entry, var_type(u->j, var), "");
+    return u->var[var];
+}
+
+static LLVMValueRef get_var(struct build *u, unsigned var)
+{
+    return LLVMBuildLoad2(u->at, var_type(u->j, var), variable(u, var), "");
+}
+
+static void set_var(struct build *u, unsigned var, LLVMValueRef value)
+{
+    LLVMBuildStore(u->at, value, variable(u, var));
+}
+
+static LLVMValueRef constant64(const struct build *u, uint64_t value)
+{
+    return LLVMConstInt(u->j->i64, value, false);
+}
+
+static LLVMValueRef cpu_field(struct build *u, uint32_t offset)
+{
+    LLVMValueRef index = LLVMConstInt(u->j->i32, offset, false);
+    return LLVMConstInBoundsGEP2(u->j->i8, u->guest_cpu, &index, 1);
+}
+
+// What another object defines, at an address below 2 GiB.
+static LLVMValueRef global(struct build *u, const char *name, LLVMTypeRef type)
+{
+    LLVMValueRef g = LLVMGetNamedGlobal(u->module, name);
+    if (!g) {
+        g = LLVMAddGlobal(u->module, type, name);
+        LLVMSetLinkage(g, LLVMExternalLinkage);
+        LLVMSetVisibility(g, LLVMHiddenVisibility);
+    }
+    return g;
+}
+
+// ---- copying a template ----
+
+static unsigned key_slot(const struct build *u, LLVMValueRef v)
+{
+    unsigned slot = (unsigned)((uintptr_t)v >> 4) * 2654435761u >> 7;
+    for (slot %= MAX_TEMPLATE_VALUES;; slot = (slot + 1) % MAX_TEMPLATE_VALUES)
+        if (u->key_generation[slot] != u->generation || u->key[slot] == v)
+            return slot;
+}
+
+static void map_to(struct build *u, LLVMValueRef from, struct mapped to)
+{
+    unsigned slot = key_slot(u, from);
+    u->key[slot] = from;
+    u->key_generation[slot] = u->generation;
+    u->mapped[slot] = to;
+}
+
+static void map_value(struct build *u, LLVMValueRef from, LLVMValueRef to)
+{
+    map_to(u, from, (struct mapped){.value = to});
+}
+
+static struct mapped map_of(struct build *u, LLVMValueRef v)
+{
+    if (LLVMIsAGlobalVariable(v)) { // a constant table, which the glue holds
+        size_t length;
+        return (struct mapped){.value = global(u, LLVMGetValueName2(v, &length), LLVMGlobalGetValueType(v))};
+    }
+    if (LLVMIsAConstant(v))
+        return (struct mapped){.value = v};
+    unsigned slot = key_slot(u, v);
+    if (u->key_generation[slot] != u->generation) {
+        u->failed = true;
+        return (struct mapped){.value = LLVMGetUndef(LLVMTypeOf(v))};
+    }
+    return u->mapped[slot];
+}
+
+static LLVMValueRef value_of(struct build *u, LLVMValueRef v)
+{
+    struct mapped m = map_of(u, v);
+    if (m.base != BASE_NONE) {
+        u->failed = true;
+        return LLVMGetUndef(LLVMTypeOf(v));
+    }
+    return m.value;
+}
+
+static void copy_address(struct build *u, LLVMValueRef i)
+{
+    struct mapped m = map_of(u, LLVMGetOperand(i, 0));
+    LLVMTypeRef type = LLVMGetGEPSourceElementType(i);
+    int operands = LLVMGetNumOperands(i);
+    for (int k = 1; k < operands; k++) {
+        LLVMValueRef index = value_of(u, LLVMGetOperand(i, (unsigned)k));
+        if (!LLVMIsAConstantInt(index) || (k > 1 && LLVMGetTypeKind(type) != LLVMArrayTypeKind)) {
+            u->failed = true;
+            return;
+        }
+        if (k > 1)
+            type = LLVMGetElementType(type);
+        m.offset +=
+            (uint32_t)LLVMConstIntGetSExtValue(index) * (uint32_t)LLVMABISizeOfType(u->j->layout, type);
+    }
+    map_to(u, i, m);
+}
+
+// The bytes of the op at offset as a constant.
+static void copy_op_load(struct build *u, LLVMValueRef i, const op *o, uint32_t offset)
+{
+    LLVMTypeRef type = LLVMTypeOf(i);
+    uint64_t value = 0, size = LLVMABISizeOfType(u->j->layout, type);
+    if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind || offset + size > sizeof *o) {
+        u->failed = true;
+        return;
+    }
+    memcpy(&value, (const char *)o + offset, size);
+    map_value(u, i, LLVMConstInt(type, value, false));
+}
+
+// The address of a part of a variable; NULL for the zero register and the sink, which have none.
+static LLVMValueRef part_of_variable(struct build *u, uint32_t offset, LLVMTypeRef type, bool is_store)
+{
+    uint32_t zero = (uint32_t)(offsetof(cpu, x) + 8 * REG_ZERO);
+    if (offset - zero < 16)
+        return NULL;
+    unsigned var = var_at(offset);
+    uint32_t within = var < VAR_COUNT ? offset - var_offset(var) : 0;
+    if (var == VAR_COUNT || within + LLVMStoreSizeOfType(u->j->layout, type) > var_size(var)) {
+        u->failed = true;
+        return NULL;
+    }
+    set_add(&u->used, var);
+    if (is_store)
+        set_add(&u->written, var);
+    LLVMValueRef address = variable(u, var), index = LLVMConstInt(u->j->i32, within, false);
+    return within ? LLVMBuildInBoundsGEP2(u->at, u->j->i8, address, &index, 1, "") : address;
+}
+
+static LLVMValueRef copy_plainly(struct build *u, LLVMValueRef i)
+{
+    LLVMValueRef copy = LLVMInstructionClone(i);
+    int operands = LLVMGetNumOperands(i);
+    for (int k = 0; k < operands; k++)
+        LLVMSetOperand(copy, (unsigned)k, value_of(u, LLVMGetOperand(i, (unsigned)k)));
+    LLVMInsertIntoBuilder(u->at, copy);
+    map_value(u, i, copy);
+    return copy;
+}
+
+static void copy_call(struct build *u, LLVMValueRef i)
+{
+    LLVMValueRef callee = LLVMGetCalledValue(i), copy = LLVMInstructionClone(i);
+    size_t length;
+    const char *name = LLVMGetValueName2(callee, &length);
+    LLVMValueRef here = LLVMGetNamedFunction(u->module, name);
+    if (!here) {
+        here = LLVMAddFunction(u->module, name, LLVMGlobalGetValueType(callee));
+        LLVMSetFunctionCallConv(here, LLVMGetFunctionCallConv(callee));
+    }
+    unsigned arguments = LLVMGetNumArgOperands(i);
+    for (unsigned a = 0; a < arguments; a++)
+        LLVMSetOperand(copy, a, value_of(u, LLVMGetOperand(i, a)));
+    LLVMSetOperand(copy, arguments, here);
+    LLVMInsertIntoBuilder(u->at, copy);
+    map_value(u, i, copy);
+}
+
+// Copies an instruction that is neither phi nor terminator; constants fold on the way.
+static void copy_instruction(struct build *u, LLVMValueRef i, const struct region_op *o)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+    switch (opcode) {
+    case LLVMGetElementPtr:
+        if (map_of(u, LLVMGetOperand(i, 0)).base != BASE_NONE)
+            copy_address(u, i);
+        else
+            copy_plainly(u, i);
+        return;
+    case LLVMLoad: {
+        struct mapped m = map_of(u, LLVMGetOperand(i, 0));
+        if (m.base == BASE_OP) {
+            copy_op_load(u, i, &o->op, m.offset);
+        } else if (m.base == BASE_CPU) {
+            LLVMValueRef part = part_of_variable(u, m.offset, LLVMTypeOf(i), false);
+            map_value(u, i,
+                      part ? LLVMBuildLoad2(u->at, LLVMTypeOf(i), part, "") : LLVMConstNull(LLVMTypeOf(i)));
+        } else {
+            LLVMInstructionSetDebugLoc(copy_plainly(u, i), LLVMDIBuilderCreateDebugLocation(
+                                                               u->j->context, o->pc / 4, 0, u->scope, NULL));
+        }
+        return;
+    }
+    case LLVMStore: {
+        struct mapped m = map_of(u, LLVMGetOperand(i, 1));
+        if (m.base == BASE_NONE) {
+            LLVMInstructionSetDebugLoc(copy_plainly(u, i), LLVMDIBuilderCreateDebugLocation(
+                                                               u->j->context, o->pc / 4, 0, u->scope, NULL));
+        } else {
+            LLVMValueRef value = value_of(u, LLVMGetOperand(i, 0));
+            LLVMValueRef part = m.base == BASE_CPU ? part_of_variable(u, m.offset, LLVMTypeOf(value), true)
+                                                   : (u->failed = true, NULL);
+            if (part)
+                LLVMBuildStore(u->at, value, part);
+        }
+        return;
+    }
+    case LLVMCall: copy_call(u, i); return;
+    case LLVMAlloca: {
+        LLVMValueRef local = LLVMBuildAlloca(u->entry, LLVMGetAllocatedType(i), "");
+        LLVMSetAlignment(local, LLVMGetAlignment(i));
+        map_value(u, i, local);
+        return;
+    }
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMXor:
+        map_value(u, i,
+                  LLVMBuildBinOp(u->at, opcode, value_of(u, LLVMGetOperand(i, 0)),
+                                 value_of(u, LLVMGetOperand(i, 1)), ""));
+        return;
+    case LLVMZExt:
+    case LLVMSExt:
+    case LLVMTrunc:
+    case LLVMBitCast:
+        map_value(u, i, LLVMBuildCast(u->at, opcode, value_of(u, LLVMGetOperand(i, 0)), LLVMTypeOf(i), ""));
+        return;
+    case LLVMICmp:
+        map_value(u, i,
+                  LLVMBuildICmp(u->at, LLVMGetICmpPredicate(i), value_of(u, LLVMGetOperand(i, 0)),
+                                value_of(u, LLVMGetOperand(i, 1)), ""));
+        return;
+    case LLVMSelect: {
+        LLVMValueRef condition = value_of(u, LLVMGetOperand(i, 0));
+        if (LLVMIsAConstantInt(condition))
+            map_to(u, i, map_of(u, LLVMGetOperand(i, LLVMConstIntGetZExtValue(condition) ? 1 : 2)));
+        else
+            copy_plainly(u, i);
+        return;
+    }
+    case LLVMFreeze: {
+        LLVMValueRef value = value_of(u, LLVMGetOperand(i, 0));
+        if (LLVMIsAConstantInt(value))
+            map_value(u, i, value);
+        else
+            copy_plainly(u, i);
+        return;
+    }
+    default: copy_plainly(u, i); return;
+    }
+}
+
+// The copy of one template with several blocks: which are reached, by which edges.
+struct copy {
+    struct template *t;
+    LLVMBasicBlockRef block[MAX_TEMPLATE_BLOCKS];
+    bool reached[MAX_TEMPLATE_BLOCKS];
+    struct {
+        uint16_t from, to;
+    } edge[MAX_TEMPLATE_BLOCKS * 4];
+    unsigned edge_count;
+    LLVMValueRef loop_phi[32]; // of the template, to be completed at the end
+    unsigned loop_phi_count;
+    LLVMValueRef returned[16];
+    LLVMBasicBlockRef returned_from[16];
+    unsigned return_count;
+};
+
+static unsigned order_of(const struct template *t, LLVMBasicBlockRef block)
+{
+    unsigned k = 0;
+    while (k < t->block_count && t->order[k] != block)
+        k++;
+    return k;
+}
+
+static LLVMBasicBlockRef copy_edge(struct build *u, struct copy *c, unsigned from, LLVMBasicBlockRef to)
+{
+    unsigned k = order_of(c->t, to);
+    if (!c->block[k])
+        c->block[k] = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    c->reached[k] = true;
+    if (c->edge_count < MAX_TEMPLATE_BLOCKS * 4) {
+        c->edge[c->edge_count].from = (uint16_t)from;
+        c->edge[c->edge_count++].to = (uint16_t)k;
+    } else {
+        u->failed = true;
+    }
+    return c->block[k];
+}
+
+static bool has_edge(const struct copy *c, unsigned from, unsigned to)
+{
+    for (unsigned e = 0; e < c->edge_count; e++)
+        if (c->edge[e].from == from && c->edge[e].to == to)
+            return true;
+    return false;
+}
+
+static void add_incoming(struct build *u, struct copy *c, LLVMValueRef from_phi, LLVMValueRef phi,
+                         unsigned to)
+{
+    unsigned n = LLVMCountIncoming(from_phi);
+    for (unsigned k = 0; k < n; k++) {
+        unsigned from = order_of(c->t, LLVMGetIncomingBlock(from_phi, k));
+        if (has_edge(c, from, to)) {
+            LLVMValueRef value = value_of(u, LLVMGetIncomingValue(from_phi, k));
+            LLVMAddIncoming(phi, &value, &c->block[from], 1);
+        }
+    }
+}
+
+static void copy_phi(struct build *u, struct copy *c, LLVMValueRef i, unsigned to)
+{
+    unsigned n = LLVMCountIncoming(i), live = 0;
+    LLVMValueRef only = NULL;
+    bool is_loop = false;
+    for (unsigned k = 0; k < n; k++) {
+        unsigned from = order_of(c->t, LLVMGetIncomingBlock(i, k));
+        is_loop |= from >= to;
+        if (has_edge(c, from, to)) {
+            live++;
+            only = LLVMGetIncomingValue(i, k);
+        }
+    }
+    if (!is_loop && live == 1) {
+        map_to(u, i, map_of(u, only));
+        return;
+    }
+    LLVMValueRef phi = LLVMBuildPhi(u->at, LLVMTypeOf(i), "");
+    map_value(u, i, phi);
+    if (!is_loop)
+        add_incoming(u, c, i, phi, to);
+    else if (c->loop_phi_count < 32)
+        c->loop_phi[c->loop_phi_count++] = i;
+    else
+        u->failed = true;
+}
+
+static void copy_terminator(struct build *u, struct copy *c, LLVMValueRef i, unsigned from)
+{
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMRet:
+        if (c->return_count == 16) {
+            u->failed = true;
+            return;
+        }
+        c->returned[c->return_count] = LLVMGetNumOperands(i) ? value_of(u, LLVMGetOperand(i, 0)) : NULL;
+        c->returned_from[c->return_count++] = LLVMGetInsertBlock(u->at);
+        return;
+    case LLVMBr: {
+        if (!LLVMIsConditional(i)) {
+            LLVMBuildBr(u->at, copy_edge(u, c, from, LLVMGetSuccessor(i, 0)));
+            return;
+        }
+        LLVMValueRef condition = value_of(u, LLVMGetCondition(i));
+        if (LLVMIsAConstantInt(condition)) {
+            bool yes = LLVMConstIntGetZExtValue(condition);
+            LLVMBuildBr(u->at, copy_edge(u, c, from, LLVMGetSuccessor(i, yes ? 0 : 1)));
+        } else {
+            LLVMBasicBlockRef yes = copy_edge(u, c, from, LLVMGetSuccessor(i, 0));
+            LLVMBuildCondBr(u->at, condition, yes, copy_edge(u, c, from, LLVMGetSuccessor(i, 1)));
+        }
+        return;
+    }
+    case LLVMSwitch: {
+        LLVMValueRef value = value_of(u, LLVMGetOperand(i, 0));
+        unsigned cases = LLVMGetNumSuccessors(i); // the default is successor 0
+        if (LLVMIsAConstantInt(value)) {
+            LLVMBasicBlockRef to = LLVMGetSwitchDefaultDest(i);
+            for (unsigned k = 1; k < cases; k++)
+                if (LLVMConstIntGetZExtValue(LLVMGetOperand(i, 2 * k)) == LLVMConstIntGetZExtValue(value))
+                    to = LLVMGetSuccessor(i, k);
+            LLVMBuildBr(u->at, copy_edge(u, c, from, to));
+            return;
+        }
+        LLVMValueRef copy =
+            LLVMBuildSwitch(u->at, value, copy_edge(u, c, from, LLVMGetSwitchDefaultDest(i)), cases - 1);
+        for (unsigned k = 1; k < cases; k++)
+            LLVMAddCase(copy, LLVMGetOperand(i, 2 * k), copy_edge(u, c, from, LLVMGetSuccessor(i, k)));
+        return;
+    }
+    case LLVMUnreachable: LLVMBuildUnreachable(u->at); return;
+    default: u->failed = true; return;
+    }
+}
+
+// Adds the meaning of o where u->at stands; returns what its function returns, or NULL.
+static LLVMValueRef copy_template(struct build *u, const struct region_op *o)
+{
+    struct template *t = template_of(u->j, o->insn);
+    struct copy c;
+    c.t = t;
+    memset(c.block, 0, t->block_count * sizeof c.block[0]);
+    memset(c.reached, 0, t->block_count * sizeof c.reached[0]);
+    c.edge_count = c.loop_phi_count = c.return_count = 0;
+    u->generation++;
+    map_to(u, LLVMGetParam(t->function, 0), (struct mapped){.base = BASE_CPU});
+    map_to(u, LLVMGetParam(t->function, 1), (struct mapped){.base = BASE_OP});
+    c.block[0] = LLVMGetInsertBlock(u->at);
+    c.reached[0] = true;
+    for (unsigned k = 0; k < t->block_count && !u->failed; k++) {
+        if (!c.reached[k])
+            continue;
+        LLVMPositionBuilderAtEnd(u->at, c.block[k]);
+        for (LLVMValueRef i = LLVMGetFirstInstruction(t->order[k]); i && !u->failed;
+             i = LLVMGetNextInstruction(i)) {
+            if (LLVMIsAPHINode(i))
+                copy_phi(u, &c, i, k);
+            else if (LLVMIsATerminatorInst(i))
+                copy_terminator(u, &c, i, k);
+            else
+                copy_instruction(u, i, o);
+        }
+    }
+    for (unsigned k = 0; k < c.loop_phi_count && !u->failed; k++) {
+        LLVMValueRef phi = map_of(u, c.loop_phi[k]).value;
+        add_incoming(u, &c, c.loop_phi[k], phi, order_of(t, LLVMGetInstructionParent(c.loop_phi[k])));
+    }
+    u->failed |= c.return_count == 0;
+    if (u->failed) {
+        t->usable = false;
+        return NULL;
+    }
+    LLVMPositionBuilderAtEnd(u->at, c.returned_from[0]);
+    if (c.return_count == 1)
+        return c.returned[0];
+    LLVMBasicBlockRef join = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    for (unsigned k = 0; k < c.return_count; k++) {
+        LLVMPositionBuilderAtEnd(u->at, c.returned_from[k]);
+        LLVMBuildBr(u->at, join);
+    }
+    LLVMPositionBuilderAtEnd(u->at, join);
+    if (!c.returned[0])
+        return NULL;
+    LLVMValueRef phi = LLVMBuildPhi(u->at, LLVMTypeOf(c.returned[0]), "");
+    LLVMAddIncoming(phi, c.returned, c.returned_from, c.return_count);
+    return phi;
+}
+
+#endif
