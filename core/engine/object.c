@@ -41,7 +41,7 @@ void code_memory_destroy(struct code_memory *m)
 
 size_t code_memory_take(struct code_memory *m, size_t size)
 {
-    size = (size + 15) & ~(size_t)15;
+    size = (size + 63) & ~(size_t)63;
     if (size > m->size - m->used)
         return SIZE_MAX;
     size_t at = m->used;

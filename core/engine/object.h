@@ -18,7 +18,8 @@ struct code_memory {
 int code_memory_create(struct code_memory *m, size_t size);
 void code_memory_destroy(struct code_memory *m);
 
-// Room for size bytes, aligned to 16: its offset, or SIZE_MAX when the memory is full.
+// Room for size bytes, aligned to 64, which the widest vector constants need: its offset, or SIZE_MAX when
+// the memory is full.
 size_t code_memory_take(struct code_memory *m, size_t size);
 
 // Which guest instruction a guest access in host code belongs to: sorted by offset from the start of the

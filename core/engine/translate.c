@@ -1,126 +1,28 @@
 // SPDX-License-Identifier: MIT
-// The run-time of translated code: slots, the compile thread, installing, entering, invalidating.
+// The run-time of translated code: slots, entering, installing, invalidating.
 //
 // A slot stands for a guest address that translated code calls: a cell with the 32-bit address of its code.
 // Until there is any, that is a thunk which has the interpreter run the callee (interp_call). Everything that
 // translated code addresses lies below 2 GiB: cells, table, stack, the machine itself.
-#include "translate.h"
+#include "translate_internal.h"
 
 #include <asm/prctl.h>
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "code_cache.h"
 #include "dispatch_modes.h"
-#include "engine.h"
-#include "llvm_jit.h"
-#include "object.h"
-#include "translator_identity.h"
-
-enum {
-    CODE_BYTES = 64 << 20,
-    STACK_BYTES = 16 << 20,
-    STACK_RESERVE = 256 << 10, // below it, translated code makes no more calls
-    SLOTS = 1 << 16, // a power of two
-    QUEUE = 4096, // a power of two
-    THUNK_BYTES = 32,
-    EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
-    EXECUTED_PAGES_MAX = 4096,
-    WARM_PATIENCE = 8,
-    WARM_UP = 20000000, // instructions: a program that ends before is not worth loading LLVM for
-    EXECUTED_ENTRY = 1, // of the cached object that holds what was executed; no code begins there
-};
-
-enum slot_state { SLOT_COLD, SLOT_QUEUED, SLOT_DONE, SLOT_FAILED };
-
-struct slot {
-    uint32_t pc; // 0: free (nothing is ever mapped there)
-    uint32_t call_thunk, exit_thunk; // the code that stands in
-    uint8_t state; // enum slot_state
-    uint8_t requests;
-};
-
-// The instructions of a page that have run.
-struct executed_page {
-    uint32_t address;
-    uint8_t bits[EXECUTED_BYTES];
-};
-
-// A translated region that is installed, or was.
-struct installed {
-    uint32_t entry;
-    struct linked_object object;
-    uint32_t page_count;
-    uint32_t pages[REGION_PAGES_MAX];
-    bool dropped;
-};
-
-// What the compile thread hands over.
-struct compiled {
-    struct compiled *next;
-    struct region *region; // NULL: the glue
-    struct jit_object object;
-};
-
-struct translator {
-    struct machine *m;
-    struct code_memory code;
-    // low memory
-    struct low {
-        uint64_t indirect_table[INDIRECT_ENTRIES];
-        uint32_t call_cells[SLOTS], exit_cells[SLOTS];
-    } * low;
-    uint8_t *stack;
-    struct slot slots[SLOTS];
-    uint32_t enter_region, cold_call; // addresses of the glue
-    uint32_t host_call, host_step; // and of the ways back
-    struct {
-        char name[48];
-        uint32_t address;
-    } glue[64];
-    unsigned glue_count;
-    struct installed *installed; // an array
-    unsigned installed_count, installed_room;
-    uint32_t received; // address of the region being linked
-    bool (*lockstep)(struct translator *t); // runs and checks what would be entered; NULL = just enter it
-    // Which instructions have run, in this run or, by the cache, an earlier one: a bit each, by page.
-    struct executed_page *executed;
-    unsigned executed_count;
-    unsigned executed_index; // of it in the cache, for being replaced
-    unsigned patience; // requests before code is compiled
-    bool compiled_any, assume_executed;
-    struct code_cache *cache; // NULL: nothing is kept
-    uint64_t region_count, cached_count;
-    double compile_seconds; // under lock
-
-    // shared with the compile thread
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    uint32_t queue[QUEUE];
-    unsigned queue_head, queue_tail;
-    struct compiled *ready, **ready_end;
-    bool needs_glue;
-    bool quit;
-    atomic_bool has_ready;
-    const char *dump;
-};
 
 static bool forked; // this process is a copy of one that translates: its code memory is still the other's
-static struct translator
-    *running; // what host_call and host_step work on: one machine translates in a process
+// What host_call and host_step work on: one machine translates in a process.
+static struct translator *running;
 
 // ---- slots ----
 
@@ -337,147 +239,7 @@ void translate_set_lockstep(struct translator *t, bool (*check)(struct translato
     t->lockstep = check;
 }
 
-// ---- the compile thread ----
-
-static bool read_page(void *user, uint32_t address, uint8_t *bytes)
-{
-    struct translator *t = ((void **)user)[0];
-    uint8_t page = t->m->memory.pages[address / GUEST_PAGE];
-    struct iovec to = {bytes, GUEST_PAGE}, from = {t->m->memory.base + address, GUEST_PAGE};
-    return page & PROT_EXEC && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)GUEST_PAGE;
-}
-
-static void hand_over(struct translator *t, struct compiled *c)
-{
-    pthread_mutex_lock(&t->lock);
-    *t->ready_end = c;
-    t->ready_end = &c->next;
-    pthread_mutex_unlock(&t->lock);
-    atomic_store_explicit(&t->has_ready, true, memory_order_release);
-}
-
-// The interpreter decodes what it executes. (The other thread may be doing so right now: a guess is good
-// enough.)
-static bool was_decoded(const struct translator *t, uint32_t pc)
-{
-    const uint64_t *words = (const uint64_t *)&t->m->memory.ops[pc / 4];
-    return t->m->memory.pages[pc / GUEST_PAGE] & MEMORY_CODE && (words[0] || words[1]);
-}
-
-// Translated code decodes nothing: what an earlier run knew has to be remembered.
-static bool was_executed_earlier(const struct translator *t, uint32_t pc)
-{
-    for (unsigned i = 0; i < t->executed_count; i++)
-        if (t->executed[i].address == (pc & ~(uint32_t)(GUEST_PAGE - 1)))
-            return t->executed[i].bits[pc / 4 / 8 % EXECUTED_BYTES] >> (pc / 4 % 8) & 1;
-    return false;
-}
-
-static bool was_executed(void *user, uint32_t pc)
-{
-    const struct translator *t = ((void **)user)[0];
-    return t->assume_executed || was_decoded(t, pc) || was_executed_earlier(t, pc);
-}
-
-// What the compile thread works with: LLVM, which is loaded when there is something to compile.
-struct compiler {
-    const struct jit_functions *functions;
-    struct jit *jit;
-};
-
-static bool is_usable(void *user, unsigned insn)
-{
-    const struct compiler *compiler = ((void **)user)[1];
-    return compiler->functions->usable(compiler->jit, insn);
-}
-
-static enum flags_use flags_use(void *user, unsigned insn)
-{
-    const struct compiler *compiler = ((void **)user)[1];
-    return compiler->functions->flags_use(compiler->jit, insn);
-}
-
-static bool load_llvm(struct translator *t, struct compiler *compiler)
-{
-    char path[4096], error[256];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof JIT_MODULE);
-    while (length > 0 && path[length - 1] != '/')
-        length--;
-    if (length <= 0)
-        return false;
-    strcpy(path + length, JIT_MODULE);
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    compiler->functions = module ? dlsym(module, "jit_functions") : NULL;
-    if (!compiler->functions) {
-        machine_log(t->m, "the translator cannot be loaded, the program is interpreted: %s", dlerror());
-        return false;
-    }
-    compiler->jit = compiler->functions->create(error, sizeof error);
-    if (!compiler->jit)
-        machine_log(t->m, "the translator does not start, the program is interpreted: %s", error);
-    return compiler->jit;
-}
-
-static void compile(struct translator *t, struct compiler *compiler, uint32_t pc)
-{
-    void *user[2] = {t, compiler};
-    struct region_source source = {user, read_page, was_executed, is_usable, flags_use};
-    struct compiled *c = calloc(1, sizeof *c);
-    struct region *r = malloc(sizeof *r);
-    enum jit_result result = JIT_AGAIN;
-    while (c && r && result == JIT_AGAIN)
-        result = region_find(r, pc, &source)
-                     ? compiler->functions->compile(compiler->jit, r, t->dump, &c->object)
-                     : JIT_FAILED;
-    if (!c || !r || result != JIT_DONE) {
-        free(c);
-        free(r);
-        return;
-    }
-    c->region = r;
-    hand_over(t, c);
-}
-
-static bool compile_glue(struct translator *t, struct compiler *compiler)
-{
-    struct compiled *glue = calloc(1, sizeof *glue);
-    if (!glue || !compiler->functions->compile_glue(compiler->jit, &glue->object)) {
-        free(glue);
-        return false;
-    }
-    hand_over(t, glue);
-    return true;
-}
-
-static void *compile_thread(void *user)
-{
-    struct translator *t = user;
-    struct compiler compiler = {0};
-    bool works = true;
-    pthread_mutex_lock(&t->lock);
-    while (!t->quit && works) {
-        if (t->queue_head == t->queue_tail) {
-            pthread_cond_wait(&t->wake, &t->lock);
-            continue;
-        }
-        uint32_t pc = t->queue[t->queue_head++ % QUEUE];
-        pthread_mutex_unlock(&t->lock);
-        struct timespec before, after;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
-        if (!compiler.jit)
-            works = load_llvm(t, &compiler) && (!t->needs_glue || compile_glue(t, &compiler));
-        if (works)
-            compile(t, &compiler, pc);
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
-        pthread_mutex_lock(&t->lock);
-        t->compile_seconds +=
-            (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
-    }
-    pthread_mutex_unlock(&t->lock);
-    if (compiler.jit)
-        compiler.functions->destroy(compiler.jit);
-    return NULL;
-}
+// ---- requests ----
 
 void translate_request(struct translator *t, uint32_t pc)
 {
@@ -556,7 +318,7 @@ static bool install_glue(struct translator *t, const struct cached_object *o)
     return t->cold_call && t->enter_region;
 }
 
-static bool install(struct translator *t, const struct cached_object *o)
+bool translate_install_object(struct translator *t, const struct cached_object *o)
 {
     return o->page_count ? install_region(t, o) : install_glue(t, o);
 }
@@ -588,7 +350,7 @@ void translate_install(struct translator *t)
         struct compiled *c = list;
         list = c->next;
         struct cached_object o = describe(c);
-        bool installed = install(t, &o);
+        bool installed = translate_install_object(t, &o);
         t->compiled_any = true;
         if (!installed && c->region)
             slot_at(t, c->region->entry)->state = SLOT_FAILED;
@@ -611,95 +373,6 @@ void translate_now(struct translator *t, uint32_t pc)
         usleep(500);
         translate_install(t);
     }
-}
-
-// ---- the cache ----
-
-// Whatever host code depends on besides the guest: the definitions, LLVM, this processor.
-static uint64_t cache_identity(void)
-{
-    XXH64_hash_t hash = XXH3_64bits(TRANSLATOR_IDENTITY, strlen(TRANSLATOR_IDENTITY));
-    char line[8192];
-    FILE *f = fopen("/proc/cpuinfo", "r");
-    while (f && fgets(line, sizeof line, f) && line[0] != '\n')
-        if (strncmp(line, "model name", 10) == 0 || strncmp(line, "flags", 5) == 0)
-            hash = XXH3_64bits_withSeed(line, strlen(line), hash);
-    if (f)
-        fclose(f);
-    return hash;
-}
-
-static uint64_t file_hash(const char *path)
-{
-    uint64_t hash = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
-    void *bytes = size > 0 ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    if (bytes != MAP_FAILED) {
-        hash = XXH3_64bits(bytes, (size_t)size);
-        munmap(bytes, (size_t)size);
-    }
-    if (fd >= 0)
-        close(fd);
-    return hash;
-}
-
-static void load_executed(struct translator *t, const struct cached_object *o)
-{
-    size_t count = o->size / sizeof *t->executed;
-    t->executed = count <= EXECUTED_PAGES_MAX ? malloc(o->size) : NULL;
-    if (t->executed) {
-        memcpy(t->executed, o->bytes, count * sizeof *t->executed);
-        t->executed_count = (unsigned)count;
-    }
-}
-
-// Adds what has run to the cache, this time and earlier.
-static void save_executed(struct translator *t)
-{
-    struct executed_page *pages = calloc(EXECUTED_PAGES_MAX, sizeof *pages);
-    size_t count = 0;
-    for (uint64_t page = 0; pages && page < GUEST_SPACE / GUEST_PAGE && count < EXECUTED_PAGES_MAX; page++) {
-        if (!(t->m->memory.pages[page] & MEMORY_CODE))
-            continue;
-        struct executed_page *p = &pages[count++];
-        p->address = (uint32_t)(page * GUEST_PAGE);
-        for (uint32_t pc = p->address; pc - p->address < GUEST_PAGE; pc += 4)
-            if (was_decoded(t, pc) || was_executed_earlier(t, pc))
-                p->bits[pc / 4 / 8 % EXECUTED_BYTES] |= (uint8_t)(1u << (pc / 4 % 8));
-    }
-    struct cached_object o = {
-        .entry = EXECUTED_ENTRY, .bytes = (unsigned char *)pages, .size = count * sizeof *pages};
-    if (t->executed)
-        code_cache_drop(t->cache, t->executed_index);
-    if (count)
-        code_cache_add(t->cache, &o);
-    else
-        free(pages);
-}
-
-void translate_load_cache(struct translator *t, const char *folder)
-{
-    uint64_t program = file_hash(t->m->config.program);
-    t->cache = program ? code_cache_open(folder, program, cache_identity()) : NULL;
-    size_t count = t->cache ? code_cache_count(t->cache) : 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct cached_object *o = code_cache_get(t->cache, i);
-        if (o->entry == EXECUTED_ENTRY) {
-            load_executed(t, o);
-            t->executed_index = (unsigned)i;
-            continue;
-        }
-        if (o->page_count == 0 ? t->enter_region == 0 : t->enter_region != 0) {
-            if (install(t, o)) {
-                t->needs_glue = false;
-                t->cached_count++;
-                continue;
-            }
-        }
-        code_cache_drop(t->cache, i);
-    }
-    t->patience = t->cached_count ? WARM_PATIENCE : 1;
 }
 
 // ---- invalidation ----

@@ -46,6 +46,8 @@ int main(int argc, char **argv)
         return 2;
     void (*form)(uint64_t) = forms[atoi(argv[1]) % 20];
     uint64_t address = strtoull(argv[2], NULL, 16);
+    for (volatile unsigned i = 0; i < 8000000; i++) // only what runs for a while is translated
+        ;
     for (unsigned round = 0; round < 10; round++) {
         for (unsigned i = 0; i < 20000; i++)
             form((uint64_t)(uintptr_t)good + 64 * (i % 32 + 1) - (form == form19 ? 2048 : 0));

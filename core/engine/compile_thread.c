@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// The compile thread: takes requests in their order, finds the region, has LLVM compile it, and hands the
+// object over.
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "translate_internal.h"
+
+static bool read_page(void *user, uint32_t address, uint8_t *bytes)
+{
+    struct translator *t = ((void **)user)[0];
+    uint8_t page = t->m->memory.pages[address / GUEST_PAGE];
+    struct iovec to = {bytes, GUEST_PAGE}, from = {t->m->memory.base + address, GUEST_PAGE};
+    return page & PROT_EXEC && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)GUEST_PAGE;
+}
+
+static void hand_over(struct translator *t, struct compiled *c)
+{
+    pthread_mutex_lock(&t->lock);
+    *t->ready_end = c;
+    t->ready_end = &c->next;
+    pthread_mutex_unlock(&t->lock);
+    atomic_store_explicit(&t->has_ready, true, memory_order_release);
+}
+
+static bool was_executed(void *user, uint32_t pc)
+{
+    const struct translator *t = ((void **)user)[0];
+    return t->assume_executed || was_decoded(t, pc) || was_executed_earlier(t, pc);
+}
+
+// What the compile thread works with: LLVM, which is loaded when there is something to compile.
+struct compiler {
+    const struct jit_functions *functions;
+    struct jit *jit;
+};
+
+static bool is_usable(void *user, unsigned insn)
+{
+    const struct compiler *compiler = ((void **)user)[1];
+    return compiler->functions->usable(compiler->jit, insn);
+}
+
+static enum flags_use flags_use(void *user, unsigned insn)
+{
+    const struct compiler *compiler = ((void **)user)[1];
+    return compiler->functions->flags_use(compiler->jit, insn);
+}
+
+static bool load_llvm(struct translator *t, struct compiler *compiler)
+{
+    char path[4096], error[256];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof JIT_MODULE);
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    if (length <= 0)
+        return false;
+    strcpy(path + length, JIT_MODULE);
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    compiler->functions = module ? dlsym(module, "jit_functions") : NULL;
+    if (!compiler->functions) {
+        machine_log(t->m, "the translator cannot be loaded, the program is interpreted: %s", dlerror());
+        return false;
+    }
+    compiler->jit = compiler->functions->create(error, sizeof error);
+    if (!compiler->jit)
+        machine_log(t->m, "the translator does not start, the program is interpreted: %s", error);
+    return compiler->jit;
+}
+
+static void compile(struct translator *t, struct compiler *compiler, uint32_t pc)
+{
+    void *user[2] = {t, compiler};
+    struct region_source source = {user, read_page, was_executed, is_usable, flags_use};
+    struct compiled *c = calloc(1, sizeof *c);
+    struct region *r = malloc(sizeof *r);
+    enum jit_result result = JIT_AGAIN;
+    while (c && r && result == JIT_AGAIN)
+        result = region_find(r, pc, &source)
+                     ? compiler->functions->compile(compiler->jit, r, t->dump, &c->object)
+                     : JIT_FAILED;
+    if (!c || !r || result != JIT_DONE) {
+        free(c);
+        free(r);
+        return;
+    }
+    c->region = r;
+    hand_over(t, c);
+}
+
+static bool compile_glue(struct translator *t, struct compiler *compiler)
+{
+    struct compiled *glue = calloc(1, sizeof *glue);
+    if (!glue || !compiler->functions->compile_glue(compiler->jit, &glue->object)) {
+        free(glue);
+        return false;
+    }
+    hand_over(t, glue);
+    return true;
+}
+
+void *compile_thread(void *user)
+{
+    struct translator *t = user;
+    struct compiler compiler = {0};
+    bool works = true;
+    pthread_mutex_lock(&t->lock);
+    while (!t->quit && works) {
+        if (t->queue_head == t->queue_tail) {
+            pthread_cond_wait(&t->wake, &t->lock);
+            continue;
+        }
+        uint32_t pc = t->queue[t->queue_head++ % QUEUE];
+        pthread_mutex_unlock(&t->lock);
+        struct timespec before, after;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+        if (!compiler.jit)
+            works = load_llvm(t, &compiler) && (!t->needs_glue || compile_glue(t, &compiler));
+        if (works)
+            compile(t, &compiler, pc);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+        pthread_mutex_lock(&t->lock);
+        t->compile_seconds +=
+            (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
+    }
+    pthread_mutex_unlock(&t->lock);
+    if (compiler.jit)
+        compiler.functions->destroy(compiler.jit);
+    return NULL;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// What the translator takes from earlier runs of a program, and leaves for later ones: objects, and which
+// code has run.
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "translate_internal.h"
+#include "translator_identity.h"
+
+// The interpreter decodes what it executes. (The other thread may be doing so right now: a guess is good
+// enough.)
+bool was_decoded(const struct translator *t, uint32_t pc)
+{
+    const uint64_t *words = (const uint64_t *)&t->m->memory.ops[pc / 4];
+    return t->m->memory.pages[pc / GUEST_PAGE] & MEMORY_CODE && (words[0] || words[1]);
+}
+
+// Translated code decodes nothing: what an earlier run knew has to be remembered.
+bool was_executed_earlier(const struct translator *t, uint32_t pc)
+{
+    for (unsigned i = 0; i < t->executed_count; i++)
+        if (t->executed[i].address == (pc & ~(uint32_t)(GUEST_PAGE - 1)))
+            return t->executed[i].bits[pc / 4 / 8 % EXECUTED_BYTES] >> (pc / 4 % 8) & 1;
+    return false;
+}
+
+// Whatever host code depends on besides the guest: the definitions, LLVM, this processor.
+static uint64_t cache_identity(void)
+{
+    XXH64_hash_t hash = XXH3_64bits(TRANSLATOR_IDENTITY, strlen(TRANSLATOR_IDENTITY));
+    char line[8192];
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && fgets(line, sizeof line, f) && line[0] != '\n')
+        if (strncmp(line, "model name", 10) == 0 || strncmp(line, "flags", 5) == 0)
+            hash = XXH3_64bits_withSeed(line, strlen(line), hash);
+    if (f)
+        fclose(f);
+    return hash;
+}
+
+static uint64_t file_hash(const char *path)
+{
+    uint64_t hash = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+    void *bytes = size > 0 ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    if (bytes != MAP_FAILED) {
+        hash = XXH3_64bits(bytes, (size_t)size);
+        munmap(bytes, (size_t)size);
+    }
+    if (fd >= 0)
+        close(fd);
+    return hash;
+}
+
+static void load_executed(struct translator *t, const struct cached_object *o)
+{
+    size_t count = o->size / sizeof *t->executed;
+    t->executed = count <= EXECUTED_PAGES_MAX ? malloc(o->size) : NULL;
+    if (t->executed) {
+        memcpy(t->executed, o->bytes, count * sizeof *t->executed);
+        t->executed_count = (unsigned)count;
+    }
+}
+
+// Adds what has run to the cache, this time and earlier.
+void save_executed(struct translator *t)
+{
+    struct executed_page *pages = calloc(EXECUTED_PAGES_MAX, sizeof *pages);
+    size_t count = 0;
+    for (uint64_t page = 0; pages && page < GUEST_SPACE / GUEST_PAGE && count < EXECUTED_PAGES_MAX; page++) {
+        if (!(t->m->memory.pages[page] & MEMORY_CODE))
+            continue;
+        struct executed_page *p = &pages[count++];
+        p->address = (uint32_t)(page * GUEST_PAGE);
+        for (uint32_t pc = p->address; pc - p->address < GUEST_PAGE; pc += 4)
+            if (was_decoded(t, pc) || was_executed_earlier(t, pc))
+                p->bits[pc / 4 / 8 % EXECUTED_BYTES] |= (uint8_t)(1u << (pc / 4 % 8));
+    }
+    struct cached_object o = {
+        .entry = EXECUTED_ENTRY, .bytes = (unsigned char *)pages, .size = count * sizeof *pages};
+    if (t->executed)
+        code_cache_drop(t->cache, t->executed_index);
+    if (count)
+        code_cache_add(t->cache, &o);
+    else
+        free(pages);
+}
+
+void translate_load_cache(struct translator *t, const char *folder)
+{
+    uint64_t program = file_hash(t->m->config.program);
+    t->cache = program ? code_cache_open(folder, program, cache_identity()) : NULL;
+    size_t count = t->cache ? code_cache_count(t->cache) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct cached_object *o = code_cache_get(t->cache, i);
+        if (o->entry == EXECUTED_ENTRY) {
+            load_executed(t, o);
+            t->executed_index = (unsigned)i;
+            continue;
+        }
+        if (o->page_count == 0 ? t->enter_region == 0 : t->enter_region != 0) {
+            if (translate_install_object(t, o)) {
+                t->needs_glue = false;
+                t->cached_count++;
+                continue;
+            }
+        }
+        code_cache_drop(t->cache, i);
+    }
+    t->patience = t->cached_count ? WARM_PATIENCE : 1;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// The translator's inside, shared by translate.c, compile_thread.c and translate_cache.c.
+#ifndef CORE_ENGINE_TRANSLATE_INTERNAL_H
+#define CORE_ENGINE_TRANSLATE_INTERNAL_H
+
+#include "code_cache.h"
+#include "engine.h"
+#include "llvm_jit.h"
+#include "object.h"
+#include "translate.h"
+
+enum {
+    CODE_BYTES = 64 << 20,
+    STACK_BYTES = 16 << 20,
+    STACK_RESERVE = 256 << 10, // below it, translated code makes no more calls
+    SLOTS = 1 << 16, // a power of two
+    QUEUE = 4096, // a power of two
+    THUNK_BYTES = 32,
+    EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
+    EXECUTED_PAGES_MAX = 4096,
+    WARM_PATIENCE = 8,
+    WARM_UP = 20000000, // instructions: a program that ends before is not worth loading LLVM for
+    EXECUTED_ENTRY = 1, // of the cached object that holds what was executed; no code begins there
+};
+
+enum slot_state { SLOT_COLD, SLOT_QUEUED, SLOT_DONE, SLOT_FAILED };
+
+struct slot {
+    uint32_t pc; // 0: free (nothing is ever mapped there)
+    uint32_t call_thunk, exit_thunk; // the code that stands in
+    uint8_t state; // enum slot_state
+    uint8_t requests;
+};
+
+// The instructions of a page that have run.
+struct executed_page {
+    uint32_t address;
+    uint8_t bits[EXECUTED_BYTES];
+};
+
+// A translated region that is installed, or was.
+struct installed {
+    uint32_t entry;
+    struct linked_object object;
+    uint32_t page_count;
+    uint32_t pages[REGION_PAGES_MAX];
+    bool dropped;
+};
+
+// What the compile thread hands over.
+struct compiled {
+    struct compiled *next;
+    struct region *region; // NULL: the glue
+    struct jit_object object;
+};
+
+struct translator {
+    struct machine *m;
+    struct code_memory code;
+    // low memory
+    struct low {
+        uint64_t indirect_table[INDIRECT_ENTRIES];
+        uint32_t call_cells[SLOTS], exit_cells[SLOTS];
+    } * low;
+    uint8_t *stack;
+    struct slot slots[SLOTS];
+    uint32_t enter_region, cold_call; // addresses of the glue
+    uint32_t host_call, host_step; // and of the ways back
+    struct {
+        char name[48];
+        uint32_t address;
+    } glue[64];
+    unsigned glue_count;
+    struct installed *installed; // an array
+    unsigned installed_count, installed_room;
+    uint32_t received; // address of the region being linked
+    bool (*lockstep)(struct translator *t); // runs and checks what would be entered; NULL = just enter it
+    // Which instructions have run, in this run or, by the cache, an earlier one: a bit each, by page.
+    struct executed_page *executed;
+    unsigned executed_count;
+    unsigned executed_index; // of it in the cache, for being replaced
+    unsigned patience; // requests before code is compiled
+    bool compiled_any, assume_executed;
+    struct code_cache *cache; // NULL: nothing is kept
+    uint64_t region_count, cached_count;
+    double compile_seconds; // under lock
+
+    // shared with the compile thread
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    uint32_t queue[QUEUE];
+    unsigned queue_head, queue_tail;
+    struct compiled *ready, **ready_end;
+    bool needs_glue;
+    bool quit;
+    atomic_bool has_ready;
+    const char *dump;
+};
+
+// ---- translate.c ----
+// Links an object and makes it reachable; false if it fits the guest no more, or is damaged.
+bool translate_install_object(struct translator *t, const struct cached_object *o);
+
+// ---- compile_thread.c ----
+// The thread's function; its argument is the translator.
+void *compile_thread(void *translator);
+
+// ---- translate_cache.c ----
+// Whether the interpreter has decoded the instruction at pc in this run, or one has been executed by an
+// earlier run.
+bool was_decoded(const struct translator *t, uint32_t pc);
+bool was_executed_earlier(const struct translator *t, uint32_t pc);
+// Adds what has run to the cache, this time and earlier.
+void save_executed(struct translator *t);
+
+#endif
