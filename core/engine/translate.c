@@ -491,7 +491,7 @@ void translator_destroy(struct translator *t)
     while (t->ready) { // compiled too late for this run, but not for the next
         struct compiled *c = t->ready;
         t->ready = c->next;
-        if (t->cache && !forked && c->region) {
+        if (t->cache && !forked) {
             struct cached_object o = describe(c);
             code_cache_add(t->cache, &o);
             c->object.bytes = NULL;
