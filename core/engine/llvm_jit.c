@@ -69,17 +69,31 @@ static LLVMValueRef glue(struct build *u, const char *name)
     return f;
 }
 
-// Calls code with the passed registers; they are up to date in the variables afterwards. Returns the next pc.
-static LLVMValueRef call_code(struct build *u, LLVMValueRef code)
+static LLVMValueRef call_passing(struct build *u, LLVMValueRef code)
 {
     LLVMValueRef arguments[PASSED];
     for (unsigned i = 0; i < PASSED; i++)
         arguments[i] = get_var(u, passed_vars[i]);
     LLVMValueRef call = LLVMBuildCall2(u->at, u->j->region_type, code, arguments, PASSED, "");
     LLVMSetInstructionCallConv(call, REGCALL);
+    return call;
+}
+
+// Calls code with the passed registers; they are up to date in the variables afterwards. Returns the next pc.
+static LLVMValueRef call_code(struct build *u, LLVMValueRef code)
+{
+    LLVMValueRef call = call_passing(u, code);
     for (unsigned i = 0; i < PASSED; i++)
         set_var(u, passed_vars[i], LLVMBuildExtractValue(u->at, call, i, ""));
     return LLVMBuildExtractValue(u->at, call, PASSED, "");
+}
+
+// Goes on in code for good: a jump, so that chains of them (an interpreter's dispatch) take no host stack.
+static void go_to_code(struct build *u, LLVMValueRef code)
+{
+    LLVMValueRef call = call_passing(u, code);
+    LLVMSetTailCallKind(call, LLVMTailCallKindMustTail);
+    LLVMBuildRet(u->at, call);
 }
 
 // After a call: goes on at the block if the callee returned to its pc, else leaves.
@@ -153,9 +167,8 @@ static void add_terminator(struct build *u, unsigned index)
         if (u->r->ops[b->first + b->count - 1].insn == INSN_ret) {
             leave_for(u, x->result, &dirty);
         } else {
-            static const var_set nothing;
             store_dirty(u, &dirty);
-            leave_for(u, call_code(u, code_for(u, x->result)), &nothing);
+            go_to_code(u, code_for(u, x->result));
         }
         break;
     case END_RETURN: {
@@ -173,11 +186,10 @@ static void add_terminator(struct build *u, unsigned index)
         break;
     case END_STOP: leave_for(u, constant64(u, b->target_pc), &dirty); break;
     case END_EXIT: {
-        static const var_set nothing;
         char name[JIT_SYMBOL_MAX];
         snprintf(name, sizeof name, EXIT_SYMBOL, b->target_pc);
         store_dirty(u, &dirty);
-        leave_for(u, call_code(u, LLVMBuildLoad2(u->at, j->ptr, global(u, name, j->i32), "")), &nothing);
+        go_to_code(u, LLVMBuildLoad2(u->at, j->ptr, global(u, name, j->i32), ""));
         break;
     }
     }
