@@ -134,6 +134,16 @@ static void switch_engine(machine *m)
     }
 }
 
+// Follows the engine and precise_faults.
+static void update_entering(machine *m)
+{
+    bool entering = m->translating && !m->precise_faults;
+    if (entering == m->entering)
+        return;
+    m->entering = entering;
+    translate_set_entered(m->translator, entering);
+}
+
 machine *machine_create(const struct machine_config *config, enum machine_error *reason, char *error,
                         size_t size)
 {
@@ -391,6 +401,7 @@ enum machine_state machine_run(machine *m, uint64_t budget)
             switch_dispatch(m);
         if (m->translating != (machine_get_engine(m) == MACHINE_ENGINE_TRANSLATE))
             switch_engine(m);
+        update_entering(m);
         if (m->translator)
             translate_install(m->translator);
         enum stop_reason reason = interp_run(m, left < slice ? left : slice);

@@ -28,6 +28,7 @@ struct machine {
     // The guest handles SIGSEGV or SIGBUS itself: faults have to show every register, which only the
     // interpreter can.
     bool precise_faults;
+    bool entering; // translated code is entered: the engine is in use, and faults need not be precise
     struct dispatch *dispatch; // NULL: there is no net, and the mode is off
     atomic_int dispatch_wanted; // enum machine_dispatch, to be in force from the next slice on
     uint64_t dispatch_since, dispatch_before; // retired when counting began; instructions counted before

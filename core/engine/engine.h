@@ -20,6 +20,8 @@ void interp_call(struct machine *m);
 void interp_step(struct machine *m);
 // From now on the op at pc enters translated code.
 void interp_patch_entry(struct machine *m, uint64_t pc);
+// No longer.
+void interp_restore_entry(struct machine *m, uint64_t pc);
 
 // Puts what m->dispatch_wanted says in force: everything is decoded again, and translated code goes where the
 // net is not to be trusted. Not while guest code runs.

@@ -475,7 +475,7 @@ DEFINE(do_enter)
     int64_t left = -(c->retired_bias + (int64_t)(intptr_t)o) / (int64_t)sizeof(op);
     c->pc = pc_of(c, o);
     c->budget = left;
-    if (m->translating && !m->precise_faults && dispatch_mode(m->dispatch) != MACHINE_DISPATCH_LIVE &&
+    if (m->entering && dispatch_mode(m->dispatch) != MACHINE_DISPATCH_LIVE &&
         translate_enter(m->translator) && (c->budget != left || c->pc != pc_of(c, o))) {
         op *next = op_at(c, (uint32_t)c->pc & ~3u);
         c->retired_bias = -c->budget * (int64_t)sizeof(op) - (int64_t)(intptr_t)next;
@@ -501,6 +501,13 @@ void interp_patch_entry(struct machine *m, uint64_t pc)
     if (o->handler == 0)
         decode_at(c, pc, o, &verdict);
     o->handler = handler_offset(do_enter);
+}
+
+void interp_restore_entry(struct machine *m, uint64_t pc)
+{
+    op *o = op_at(&m->cpu, pc);
+    if (m->memory.pages[pc / GUEST_PAGE] & MEMORY_CODE && o->handler == handler_offset(do_enter))
+        o->handler = 0;
 }
 
 // Runs from o until a stop.

@@ -244,7 +244,7 @@ void translate_set_lockstep(struct translator *t, bool (*check)(struct translato
 void translate_request(struct translator *t, uint32_t pc)
 {
     struct slot *s;
-    if (t->m->stats.retired < WARM_UP && !t->assume_executed)
+    if (!t->m->entering || (t->m->stats.retired < WARM_UP && !t->assume_executed))
         return;
     if (forked || !(s = want_slot(t, pc)) || s->state != SLOT_COLD || ++s->requests < t->patience)
         return;
@@ -302,7 +302,8 @@ static bool install_region(struct translator *t, const struct cached_object *o)
     slot_at(t, o->entry)->state = SLOT_DONE;
     *call = *leave = t->received;
     *indirect_entry(t, o->entry) = (uint64_t)t->received << 32 | o->entry;
-    interp_patch_entry(t->m, o->entry);
+    if (t->m->entering)
+        interp_patch_entry(t->m, o->entry);
     t->region_count++;
     return true;
 }
@@ -360,6 +361,19 @@ void translate_install(struct translator *t)
             free(c->object.bytes);
         free(c->region);
         free(c);
+    }
+}
+
+void translate_set_entered(struct translator *t, bool entered)
+{
+    for (unsigned i = 0; i < t->installed_count; i++) {
+        const struct installed *x = &t->installed[i];
+        if (x->dropped)
+            continue;
+        if (entered)
+            interp_patch_entry(t->m, x->entry);
+        else
+            interp_restore_entry(t->m, x->entry);
     }
 }
 

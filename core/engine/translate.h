@@ -28,6 +28,9 @@ void translate_load_cache(struct translator *t, const char *folder);
 // The code at pc is hot: compile it, unless that has been asked before. Emulation thread, as all below.
 void translate_request(struct translator *t, uint32_t pc);
 
+// Lets the interpreter enter all translated code, or none.
+void translate_set_entered(struct translator *t, bool entered);
+
 // Makes code that has been compiled since reachable.
 void translate_install(struct translator *t);
 
@@ -70,6 +73,10 @@ static inline void translate_load_cache(struct translator *t, const char *folder
 static inline void translate_request(struct translator *t, uint32_t pc)
 {
     (void)t, (void)pc;
+}
+static inline void translate_set_entered(struct translator *t, bool entered)
+{
+    (void)t, (void)entered;
 }
 static inline void translate_install(struct translator *t)
 {
