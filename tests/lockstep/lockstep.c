@@ -27,6 +27,7 @@
 #define interp_step stepper_step
 #define interp_patch_entry stepper_patch_entry
 #define interp_switch_dispatch stepper_switch_dispatch
+#define interp_restore_entry stepper_restore_entry
 #include "../../core/engine/interp.c"
 
 enum { ENTRIES = 1 << 16 };
