@@ -137,8 +137,9 @@ static int find_block(const struct region *r, uint32_t pc, unsigned context)
 // A new block at pc in that context, if there is room, else -1.
 static int want_block(struct region *r, uint32_t pc, unsigned context)
 {
-    if (r->block_count == REGION_BLOCKS_MAX - 1 || r->op_count > OPS_SOFT_MAX)
+    if (r->body_count == REGION_BODIES_MAX || r->op_count > OPS_SOFT_MAX)
         return -1;
+    r->body_count++;
     r->blocks[r->block_count] =
         (struct region_block){.pc = pc, .context = (uint8_t)context, .taken = -1, .next = -1};
     return (int)r->block_count++;
@@ -152,13 +153,13 @@ static int16_t successor(struct finder *f, uint32_t from, uint32_t pc, unsigned 
     int to = find_block(r, pc, context);
     if (to < 0 && f->source->executed(f->source->user, pc))
         to = want_block(r, pc, context);
-    if (to < 0 && r->block_count < REGION_BLOCKS_MAX) {
+    if (to < 0) { // there is room: at most two for each body
         to = (int)r->block_count++;
         r->blocks[to] = (struct region_block){
             .pc = pc, .context = (uint8_t)context, .end = END_EXIT, .target_pc = pc, .taken = -1, .next = -1};
         r->blocks[to].first = UINT16_MAX; // complete
     }
-    if (to >= 0 && pc <= from)
+    if (pc <= from)
         r->blocks[to].loop_header = true;
     return (int16_t)to;
 }
@@ -297,7 +298,7 @@ bool region_find(struct region *r, uint32_t entry, const struct region_source *s
 {
     struct finder f = {r, source};
     r->entry = entry;
-    r->op_count = r->block_count = r->page_count = 0;
+    r->op_count = r->block_count = r->body_count = r->page_count = 0;
     r->context_count = 1;
     r->contexts[0] = (struct region_context){0, 0};
     struct region_op first;

@@ -11,7 +11,8 @@
 
 enum {
     REGION_OPS_MAX = 1500,
-    REGION_BLOCKS_MAX = 500,
+    REGION_BODIES_MAX = 400, // blocks with code; each may lead to two more that leave the region
+    REGION_BLOCKS_MAX = 3 * REGION_BODIES_MAX,
     REGION_PAGES_MAX = 16,
 };
 
@@ -54,7 +55,7 @@ struct region_page {
 
 struct region {
     uint32_t entry;
-    unsigned op_count, block_count, page_count;
+    unsigned op_count, block_count, body_count, page_count;
     struct region_op ops[REGION_OPS_MAX];
     struct region_block blocks[REGION_BLOCKS_MAX];
     struct region_page pages[REGION_PAGES_MAX];
