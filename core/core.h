@@ -57,6 +57,14 @@ struct machine_frame {
     uint32_t gametic;
 };
 
+// A loop was gone round trips times: its header was come to that often, first from outside and then by the
+// backward branch at branch.
+struct machine_loop_entry {
+    uint32_t header, branch; // guest addresses
+    uint64_t trips;
+    uint64_t x[32]; // X0..X30 and SP at the first arrival
+};
+
 // All pointers have to stay valid for the machine's life. Zero is a sensible value for every field but
 // program, argv and envp.
 struct machine_config {
@@ -81,6 +89,9 @@ struct machine_config {
     void (*present)(void *user, const struct machine_frame *frame);
     // Text for the user from the machine (an unknown system call, …), without newline. NULL = stderr.
     void (*log)(void *user, const char *line);
+    // For the collection of data: called for every entry of every loop (a backward branch and its target),
+    // when the loop is next entered or the machine destroyed. Everything is interpreted then, slowly.
+    void (*loop_entered)(void *user, const struct machine_loop_entry *entry);
     // What the guest writes to its standard output and error; NULL = the host's descriptors 1 and 2.
     void (*output)(void *user, int fd, const char *text, size_t length);
 };
@@ -168,6 +179,9 @@ bool machine_get_device_info(const machine *m, struct device_info *info);
 
 // Name of the guest function that holds pc, from the ELF's symbols, or NULL. offset: from its start.
 const char *machine_symbol(const machine *m, uint64_t pc, uint64_t *offset);
+
+// Copies length bytes of guest memory; false if the guest could not read them. Emulation thread.
+bool machine_read_memory(machine *m, uint64_t address, void *to, size_t length);
 
 // One line of disassembly of word at pc, as the Arm manual writes it; "udf"-like text for unallocated words.
 void machine_disassemble(uint32_t word, uint64_t pc, char *text, size_t size);

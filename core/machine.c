@@ -17,6 +17,7 @@
 #include "engine/engine.h"
 #include "engine/translate.h"
 #include "isa/isa.h"
+#include "loops/detect.h"
 #include "nn/tensor.h"
 
 // Linux signal and si_code numbers, the same on every architecture that we run on.
@@ -183,7 +184,9 @@ machine *machine_create(const struct machine_config *config, enum machine_error 
         machine_destroy(m);
         return NULL;
     }
-    machine_set_engine(m, config->engine);
+    if (config->loop_entered)
+        m->detector = detector_create(config->loop_entered, config->user);
+    machine_set_engine(m, m->detector ? MACHINE_ENGINE_INTERP : config->engine);
     switch_engine(m);
     return m;
 }
@@ -193,6 +196,7 @@ void machine_destroy(machine *m)
     if (!m)
         return;
     translator_destroy(m->translator);
+    detector_destroy(m->detector);
     if (m->process)
         linux_destroy(m->process);
     if (m->devices)
@@ -474,4 +478,9 @@ void machine_disassemble(uint32_t word, uint64_t pc, char *text, size_t size)
 {
     isa_init();
     isa_disassemble(word, (uint32_t)pc, text, size);
+}
+
+bool machine_read_memory(machine *m, uint64_t address, void *to, size_t length)
+{
+    return memory_read(&m->memory, address, to, length);
 }

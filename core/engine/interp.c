@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "../isa/isa.h"
+#include "../loops/detect.h"
 #include "../memory.h"
 #include "dispatch_modes.h"
 #include "translate.h"
@@ -326,6 +327,25 @@ DEFINE(do_live)
     return ((handler_function *)(code + (int32_t)dispatch_recall(d, pc_of(c, o))))(c, o, code);
 }
 
+static uint32_t times_taken(const cpu *c, uint32_t branch)
+{
+    return op_at(c, branch)->count;
+}
+
+static __attribute__((noinline)) handler_function *observe(cpu *c, const op *o, const char *code)
+{
+    struct detector *d = machine_of(c)->detector;
+    uint32_t pc = (uint32_t)pc_of(c, o);
+    detector_arrive(d, pc, c, times_taken);
+    return (handler_function *)(code + (int32_t)detector_handler(d, pc));
+}
+
+// A loop's header in a run that is watched.
+DEFINE(do_observe)
+{
+    return observe(c, o, code)(c, o, code);
+}
+
 #define BACK_OP(name) NULL
 #define BACK_STOP(name) NULL
 #define BACK_INDIRECT(name) NULL
@@ -406,6 +426,27 @@ static handler_function *choose_handler(const enum insn *ids, const op *ops, uns
     return is_backward(ids[0], &ops[0]) ? handlers[ids[0]].back : handlers[ids[0]].forward;
 }
 
+// The op at pc has been decoded: watches the loop that it closes, and the one that it begins.
+static void watch_loops(struct machine *m, uint64_t pc, enum insn id)
+{
+    cpu *c = &m->cpu;
+    op *o = op_at(c, pc);
+    uint32_t observed = handler_offset(do_observe);
+    if (detector_is_header(m->detector, (uint32_t)pc)) {
+        detector_set_handler(m->detector, (uint32_t)pc, o->handler);
+        o->handler = observed;
+    }
+    if (!is_backward(id, o) || id == INSN_bl)
+        return;
+    op *header = o + o->disp;
+    uint32_t header_pc = (uint32_t)pc_of(c, header);
+    if (detector_add(m->detector, header_pc, (uint32_t)pc) && header->handler &&
+        header->handler != observed) {
+        detector_set_handler(m->detector, header_pc, header->handler);
+        header->handler = observed;
+    }
+}
+
 // Gives the op at o its operands and handler. A sequence's later ops get their operands only: who jumps to
 // them has them decoded then. Apart from decode_first, because a function whose locals are known elsewhere
 // makes no sibling calls: the host's stack would grow with every op.
@@ -430,7 +471,7 @@ static __attribute__((noinline)) void decode_op(cpu *c, op *o)
             break; // has to be counted, so it is no part of a sequence
         count++;
     } while (count < FUSED_MAX && (pc + count * 4) % GUEST_PAGE && isa_info[ids[count - 1]].kind == KIND_OP &&
-             verdicts[0] == DISPATCH_FINE && mode != MACHINE_DISPATCH_LIVE);
+             verdicts[0] == DISPATCH_FINE && mode != MACHINE_DISPATCH_LIVE && !m->detector);
     handler_function *handler = choose_handler(ids, decoded, count, &length);
     if (verdicts[0] == DISPATCH_FAULT) {
         handler = do_dispatch_fault;
@@ -445,6 +486,8 @@ static __attribute__((noinline)) void decode_op(cpu *c, op *o)
     }
     decoded[0].handler = handler_offset(handler);
     o[0] = decoded[0];
+    if (m->detector)
+        watch_loops(m, pc, ids[0]);
 }
 
 // Handler 0: the op has not been decoded.
