@@ -84,6 +84,10 @@ struct machine_config {
         *cache_folder; // where translated code is kept, absolute; NULL = nowhere. Made if need be (0700)
     const char *dispatch_model; // base path of the dispatch net's files; NULL = mode off for good
     enum machine_dispatch dispatch;
+    const char *loop_models; // folder of the three nets for loops; NULL = no loop is ever replaced
+    bool loops; // replace what is proved, from the start on
+    bool verify; // run the plain loop beside every replaced one and compare; config.log tells what differs
+    bool idle; // see machine_set_idle
     void *user;
     // On the emulation thread, for each presented frame. May block (vsync, pause).
     void (*present)(void *user, const struct machine_frame *frame);
@@ -162,6 +166,11 @@ struct machine_stats {
     // the same by distinct instruction words decoded.
     uint64_t dispatch_total, dispatch_hit;
     uint64_t dispatch_words, dispatch_words_hit;
+    // Instructions and iterations of replaced loops, which nobody executed: never part of retired.
+    uint64_t credited, iterations_skipped;
+    // Distinct loop headers: proposed by a net as something, of which proved and installed, and refused.
+    uint64_t loops_detected, loops_proved, loops_rejected;
+    uint64_t verify_failures; // entries of replaced loops that differed from the plain loop (config.verify)
 };
 void machine_get_stats(const machine *m, struct machine_stats *stats);
 
@@ -172,6 +181,35 @@ bool machine_has_dispatch(const machine *m);
 void machine_set_dispatch(machine *m, enum machine_dispatch dispatch);
 // As last set. Any thread.
 enum machine_dispatch machine_get_dispatch(const machine *m);
+
+// False if no loop is ever replaced: no nets were configured, they are unusable (config.log has said why), or
+// this build has no LLVM.
+bool machine_has_loops(const machine *m);
+// Any thread; from the next entry of a loop on.
+void machine_set_loops(machine *m, bool on);
+// As last set. Any thread.
+bool machine_get_loops(const machine *m);
+
+// A loop that a net has proposed as something.
+enum machine_loop_verdict { MACHINE_LOOP_PROPOSED, MACHINE_LOOP_PROVED, MACHINE_LOOP_REJECTED };
+struct machine_loop {
+    uint32_t header; // pc of its first instruction
+    char function[32]; // that holds it, cut to fit; "" if that is unknown
+    const char *class_name; // as proposed
+    enum machine_loop_verdict verdict;
+    char reason[80]; // of a rejection, else ""
+    uint64_t entries, iterations; // counted so far, replaced or not: iterations / entries is its trip count
+    uint64_t credited; // instructions that its replacement stood in for
+    double share; // of all instructions, executed and credited, those of this loop: 0..1
+};
+// Copies the loops with the largest share, the largest first; returns how many, at most max. Any thread.
+size_t machine_list_loops(const machine *m, struct machine_loop *loops, size_t max);
+
+// Idle: a guest that reads the clock over and over only waits, so a second look within the same millisecond
+// of its time, with nothing else in between, sleeps until that millisecond is over, or there is input. Does
+// nothing while the clock is virtual. Any thread.
+void machine_set_idle(machine *m, bool on);
+bool machine_get_idle(const machine *m);
 
 // What the guest last published in the device page. Any thread.
 struct device_info;

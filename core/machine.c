@@ -372,6 +372,39 @@ enum machine_dispatch machine_get_dispatch(const machine *m)
     return (enum machine_dispatch)atomic_load_explicit(&m->dispatch_wanted, memory_order_relaxed);
 }
 
+// ---- loops and waits ----
+
+bool machine_has_loops(const machine *m)
+{
+    return m->loops != NULL;
+}
+
+void machine_set_loops(machine *m, bool on)
+{
+    atomic_store_explicit(&m->loops_wanted, on, memory_order_relaxed);
+}
+
+bool machine_get_loops(const machine *m)
+{
+    return atomic_load_explicit(&m->loops_wanted, memory_order_relaxed);
+}
+
+size_t machine_list_loops(const machine *m, struct machine_loop *loops, size_t max)
+{
+    (void)m, (void)loops, (void)max;
+    return 0;
+}
+
+void machine_set_idle(machine *m, bool on)
+{
+    atomic_store_explicit(&m->idle_wanted, on, memory_order_relaxed);
+}
+
+bool machine_get_idle(const machine *m)
+{
+    return atomic_load_explicit(&m->idle_wanted, memory_order_relaxed);
+}
+
 // ---- running ----
 
 void machine_publish(machine *m)

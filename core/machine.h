@@ -14,6 +14,7 @@ struct linux_process; // linux.c: descriptors, signals, break, …
 struct translator; // engine/translate.c
 struct dispatch; // engine/dispatch_modes.c
 struct detector; // loops/detect.c
+struct loops; // loops/: the loop optimizer
 struct devices; // devices.c: the device page, clock, events
 
 struct machine {
@@ -34,6 +35,9 @@ struct machine {
     struct dispatch *dispatch; // NULL: there is no net, and the mode is off
     atomic_int dispatch_wanted; // enum machine_dispatch, to be in force from the next slice on
     uint64_t dispatch_since, dispatch_before; // retired when counting began; instructions counted before
+    struct loops *loops; // NULL: no loop is ever replaced
+    atomic_bool loops_wanted;
+    atomic_bool idle_wanted;
     uint32_t call_counts[CALL_COUNTS];
     atomic_bool stop_requested; // leave machine_run at the end of the slice
     atomic_bool signal_pending; // a host signal for the guest has arrived
