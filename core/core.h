@@ -207,7 +207,7 @@ size_t machine_list_loops(const machine *m, struct machine_loop *loops, size_t m
 
 // Idle: a guest that reads the clock over and over only waits, so a second look within the same millisecond
 // of its time, with nothing else in between, sleeps until that millisecond is over, or there is input. Does
-// nothing while the clock is virtual. Any thread.
+// nothing while the clock is virtual, or without the device: then the clock is the host's. Any thread.
 void machine_set_idle(machine *m, bool on);
 bool machine_get_idle(const machine *m);
 

@@ -17,12 +17,21 @@
 
 #define SECOND 1000000000ull
 #define VIRTUAL_READ_NS 1000 // what reading the virtual clock adds to it, so that polling loops end
+#define MILLISECOND 1000000ull
 #define WAIT_MAX_NS 100000000ull // of one sleep on the condition variable
+
+// The guest's last look at its clock; emulation thread.
+struct look {
+    uint64_t millisecond; // of the guest's time
+    uint64_t system_calls, instructions; // so far
+    uint32_t events; // put into the ring so far
+};
 
 struct devices {
     int fd; // the page's memfd, -1 without a device
     struct device_page *page;
     uint32_t ring_head; // events put into the guest's ring so far; emulation thread
+    struct look look;
     pthread_mutex_t lock; // for all that follows
     pthread_cond_t wake;
     // the clock: guest time guest_ns at host time host_ns, running at speed percent since; 0 = virtual
@@ -233,6 +242,41 @@ void devices_poll(machine *m)
     pthread_mutex_unlock(&d->lock);
     ring->clock_us = clock / 1000;
     __atomic_store_n(&ring->event_head, d->ring_head, __ATOMIC_RELEASE);
+}
+
+// ---- idle ----
+
+// Between two looks while it waits DOOM executes less than 300 instructions; between those in the midst of
+// its work, 5,000 and more.
+#define WAITING_INSTRUCTIONS 1000u
+
+static struct look look_now(machine *m, uint64_t clock)
+{
+    return (struct look){.millisecond = clock / MILLISECOND,
+                         .system_calls = m->stats.system_calls,
+                         .instructions = m->stats.retired + m->stats.credited,
+                         .events = m->devices->ring_head};
+}
+
+void devices_look(machine *m)
+{
+    struct devices *d = m->devices;
+    pthread_mutex_lock(&d->lock);
+    uint64_t clock = clock_locked(d);
+    bool runs = d->speed && !d->paused;
+    pthread_mutex_unlock(&d->lock);
+    struct look last = d->look, look = look_now(m, clock);
+    d->look = look;
+    if (!runs || !machine_get_idle(m) || look.millisecond != last.millisecond ||
+        look.system_calls != last.system_calls + 1 || look.events != last.events ||
+        look.instructions - last.instructions > WAITING_INSTRUCTIONS)
+        return;
+    wait_until(m, (look.millisecond + 1) * MILLISECOND, true);
+    devices_poll(m);
+    pthread_mutex_lock(&d->lock);
+    clock = clock_locked(d);
+    pthread_mutex_unlock(&d->lock);
+    d->look = look_now(m, clock); // what this look will see
 }
 
 // ---- requests of the guest ----

@@ -58,6 +58,8 @@ static int read_clock(struct linux_process *p, int clock, struct timespec *t)
 int64_t sys_clock_gettime(struct linux_process *p, const uint64_t *a)
 {
     struct timespec t;
+    if (own_clock(p))
+        devices_look(p->m);
     int result = read_clock(p, (int)a[0], &t);
     return result ? result : guest_write(p, a[1], &t, sizeof t) ? 0 : -EFAULT;
 }
@@ -83,6 +85,8 @@ int64_t sys_gettimeofday(struct linux_process *p, const uint64_t *a)
 {
     struct timespec t;
     const uint64_t zone = 0;
+    if (own_clock(p))
+        devices_look(p->m);
     read_clock(p, CLOCK_REALTIME, &t);
     const int64_t value[2] = {t.tv_sec, t.tv_nsec / 1000};
     if ((a[0] && !guest_write(p, a[0], value, sizeof value)) || (a[1] && !guest_write(p, a[1], &zone, 8)))

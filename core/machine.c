@@ -186,6 +186,8 @@ machine *machine_create(const struct machine_config *config, enum machine_error 
     }
     if (config->loop_entered)
         m->detector = detector_create(config->loop_entered, config->user);
+    machine_set_loops(m, config->loops);
+    machine_set_idle(m, config->idle);
     machine_set_engine(m, m->detector ? MACHINE_ENGINE_INTERP : config->engine);
     switch_engine(m);
     return m;

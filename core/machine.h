@@ -89,7 +89,9 @@ int64_t devices_ioctl(machine *m, uint32_t request, uint64_t argument);
 uint64_t devices_clock_ns(machine *m);
 // Sleeps for ns of guest time; returns false if interrupted (a signal or a requested stop).
 bool devices_sleep(machine *m, uint64_t ns);
-// Any thread: ends a devices_sleep or DEVICE_WAIT that is under way.
+// The guest is about to look at its clock: sleeps if it only waits (machine_set_idle).
+void devices_look(machine *m);
+// Any thread: ends a devices_sleep, devices_look or DEVICE_WAIT that is under way.
 void devices_wake(struct devices *d);
 // Copies queued events into the guest's ring and the clock into its page: at system calls and budget ends.
 void devices_poll(machine *m);
