@@ -70,8 +70,10 @@ struct node {
 };
 
 // constant + the sum of factor x var: the value of an expression that only depends on registers, computed
-// from their values at the loop's entry. With bits 32 the sum is taken modulo 2^32. A var of LINEAR_LOAD + k
-// stands for what access k reads: one whose address and contents do not change while the loop runs.
+// from their values at the loop's entry. With bits 32 the sum is taken modulo 2^32 (constant and factors are
+// kept sign-extended, so a constant step is (int64_t)constant with either). A var of LINEAR_LOAD + k stands for
+// what access k reads, zero-extended: one whose address does not change while the loop runs, and of which the
+// user has to make sure that the contents do not change either.
 enum { LINEAR_LOAD = 64 };
 struct linear {
     bool valid;
@@ -101,15 +103,18 @@ struct access {
     bool is_store;
     uint16_t address; // node, 64 bits
     uint16_t value; // node: what a store writes
-    uint16_t condition; // node: whether the access happens; NODE of constant 1 = always
+    uint16_t condition; // node: whether the access happens in an iteration that has not left the loop before;
+                        // NODE of constant 1 = always
     uint8_t shape; // enum access_shape
-    struct linear base; // INVARIANT, STREAM: the address in iteration 0; GATHER: without the index
+    // INVARIANT, STREAM: the address in iteration 0; GATHER: without the index. bits 32 where only the lower
+    // half of the address, which is what the engines use of it, is known to be linear.
+    struct linear base;
     struct linear step; // STREAM: bytes
     uint16_t index; // GATHER: the node that is added to base, 0..index_max
     uint64_t index_max; // bytes
 };
 
-// A way out of the loop: taken in the first iteration in which condition holds.
+// A way out of the loop: taken in the first iteration in which condition holds, if no earlier one is.
 struct loop_exit {
     uint32_t pc; // of the branch
     uint32_t target;

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: MIT
+// What expressions fold to. The rules keep values in their narrowest form: what a 32-bit instruction computes
+// is the ZEXT of 32-bit arithmetic, masks are one AND or a ZEXT of a TRUNC to 32 bits, what cannot be
+// negative is extended by ZEXT and shifted by LSHR.
+#include "symbols.h"
+
+enum { DEPTH = 5 }; // of rules that look through several nodes
+
+#define MAKE(kind, bits, a, b) symbol_make(s, kind, bits, a, b, 0)
+#define MAKE1(kind, bits, a) symbol_make(s, kind, bits, a, 0, 0)
+
+static bool is_constant(const struct symbols *s, uint16_t a)
+{
+    return s->nodes[a].kind == NODE_CONSTANT;
+}
+
+static uint64_t value_of(const struct symbols *s, uint16_t a)
+{
+    return s->nodes[a].value;
+}
+
+static uint16_t constant(struct symbols *s, unsigned bits, uint64_t value)
+{
+    return symbol_constant(s, bits, value);
+}
+
+// Whether a is the operation kind with a constant for its b.
+static bool has_constant(const struct symbols *s, uint16_t a, enum node_kind kind)
+{
+    return s->nodes[a].kind == kind && is_constant(s, s->nodes[a].b);
+}
+
+static bool is_negative_free(const struct symbols *s, uint16_t a)
+{
+    return s->max[a] <= symbol_mask(s->nodes[a].bits) >> 1;
+}
+
+static bool both_extended(const struct symbols *s, uint16_t a, uint16_t b, enum node_kind kind)
+{
+    const struct node *na = &s->nodes[a], *nb = &s->nodes[b];
+    return na->kind == kind && nb->kind == kind && s->nodes[na->a].bits == s->nodes[nb->a].bits;
+}
+
+static uint16_t plain(struct symbols *s, enum node_kind kind, unsigned bits, uint16_t a, uint16_t b)
+{
+    return symbol_intern(s, (struct node){.kind = (uint8_t)kind, .bits = (uint8_t)bits, .a = a, .b = b});
+}
+
+// Something simpler than x that has the same bits within mask.
+static uint16_t demand(struct symbols *s, uint16_t x, uint64_t mask, unsigned depth)
+{
+    struct node n = s->nodes[x];
+    if ((s->possible[x] & mask) == 0)
+        return constant(s, n.bits, 0);
+    if (depth == 0)
+        return x;
+    switch (n.kind) {
+    case NODE_OR:
+    case NODE_XOR: {
+        uint16_t a = demand(s, n.a, mask, depth - 1), b = demand(s, n.b, mask, depth - 1);
+        return a == n.a && b == n.b ? x : MAKE(n.kind, n.bits, a, b);
+    }
+    case NODE_AND:
+        if (is_constant(s, n.b) && (value_of(s, n.b) & mask) == (s->possible[n.a] & mask))
+            return demand(s, n.a, mask, depth - 1);
+        return x;
+    default: return x;
+    }
+}
+
+// x where condition is known to be value.
+static uint16_t assume(struct symbols *s, uint16_t x, uint16_t condition, bool value, unsigned depth)
+{
+    struct node n = s->nodes[x];
+    if (x == condition)
+        return constant(s, 1, value);
+    unsigned operands = symbol_operands(n.kind);
+    if (depth == 0 || operands == 0 || x < condition)
+        return x; // what was made before the condition does not contain it
+    uint16_t v[3] = {n.a, n.b, n.c};
+    for (unsigned k = 0; k < operands; k++)
+        v[k] = assume(s, v[k], condition, value, depth - 1);
+    if (v[0] == n.a && (operands < 2 || v[1] == n.b) && (operands < 3 || v[2] == n.c))
+        return x;
+    return symbol_make(s, n.kind, n.bits, v[0], v[1], v[2]);
+}
+
+static uint16_t fold_add(struct symbols *s, unsigned bits, uint16_t a, uint16_t b)
+{
+    struct node na = s->nodes[a], nb = s->nodes[b];
+    if (symbol_is(s, b, 0))
+        return a;
+    if (is_constant(s, b) && has_constant(s, a, NODE_ADD))
+        return MAKE(NODE_ADD, bits, na.a, constant(s, bits, value_of(s, na.b) + nb.value));
+    if (!is_constant(s, b) && has_constant(s, a, NODE_ADD))
+        return MAKE(NODE_ADD, bits, MAKE(NODE_ADD, bits, na.a, b), na.b);
+    if (has_constant(s, b, NODE_ADD))
+        return MAKE(NODE_ADD, bits, MAKE(NODE_ADD, bits, a, nb.a), nb.b);
+    if (nb.kind == NODE_SUB && nb.b == a)
+        return nb.a;
+    if (na.kind == NODE_SUB && na.b == b)
+        return na.a;
+    return plain(s, NODE_ADD, bits, a, b);
+}
+
+static uint16_t fold_sub(struct symbols *s, unsigned bits, uint16_t a, uint16_t b)
+{
+    struct node na = s->nodes[a], nb = s->nodes[b];
+    if (a == b)
+        return constant(s, bits, 0);
+    if (is_constant(s, b))
+        return MAKE(NODE_ADD, bits, a, constant(s, bits, -value_of(s, b)));
+    if (has_constant(s, a, NODE_ADD))
+        return MAKE(NODE_ADD, bits, MAKE(NODE_SUB, bits, na.a, b), na.b);
+    if (has_constant(s, b, NODE_ADD))
+        return MAKE(NODE_ADD, bits, MAKE(NODE_SUB, bits, a, nb.a), constant(s, bits, -value_of(s, nb.b)));
+    if (na.kind == NODE_ADD && (na.a == b || na.b == b))
+        return na.a == b ? na.b : na.a;
+    if (nb.kind == NODE_SUB && nb.a == a)
+        return nb.b;
+    return plain(s, NODE_SUB, bits, a, b);
+}
+
+static uint16_t fold_mul(struct symbols *s, unsigned bits, uint16_t a, uint16_t b)
+{
+    uint64_t value = value_of(s, b);
+    if (!is_constant(s, b))
+        return plain(s, NODE_MUL, bits, a, b);
+    if (value == 0)
+        return b;
+    if ((value & (value - 1)) == 0)
+        return MAKE(NODE_SHL, bits, a, constant(s, bits, (unsigned)__builtin_ctzll(value)));
+    if (has_constant(s, a, NODE_MUL))
+        return MAKE(NODE_MUL, bits, s->nodes[a].a, constant(s, bits, value * value_of(s, s->nodes[a].b)));
+    return plain(s, NODE_MUL, bits, a, b);
+}
+
+// AND, OR and XOR of two values that were zero-extended from the same width, or one and a constant that fits.
+static bool narrowed(struct symbols *s, enum node_kind kind, unsigned bits, uint16_t a, uint16_t b,
+                     uint16_t *result)
+{
+    struct node na = s->nodes[a];
+    if (na.kind != NODE_ZEXT)
+        return false;
+    unsigned from = s->nodes[na.a].bits;
+    uint16_t narrow_b;
+    if (both_extended(s, a, b, NODE_ZEXT))
+        narrow_b = s->nodes[b].a;
+    else if (is_constant(s, b) && (kind == NODE_AND || value_of(s, b) <= symbol_mask(from)))
+        narrow_b = constant(s, from, value_of(s, b));
+    else
+        return false;
+    *result = MAKE1(NODE_ZEXT, bits, MAKE(kind, from, na.a, narrow_b));
+    return true;
+}
+
+static uint16_t fold_and_constant(struct symbols *s, unsigned bits, uint16_t a, uint64_t mask)
+{
+    struct node na = s->nodes[a];
+    if ((s->possible[a] & ~mask) == 0)
+        return a;
+    uint16_t simpler = demand(s, a, mask, DEPTH);
+    if (simpler != a)
+        return MAKE(NODE_AND, bits, simpler, constant(s, bits, mask));
+    if (has_constant(s, a, NODE_AND))
+        return MAKE(NODE_AND, bits, na.a, constant(s, bits, mask & value_of(s, na.b)));
+    if (bits == 64 && mask <= 0xffffffff)
+        return MAKE1(NODE_ZEXT, 64, MAKE(NODE_AND, 32, MAKE1(NODE_TRUNC, 32, a), constant(s, 32, mask)));
+    if (has_constant(s, a, NODE_SHL)) {
+        uint64_t amount = value_of(s, na.b);
+        return MAKE(NODE_SHL, bits, MAKE(NODE_AND, bits, na.a, constant(s, bits, mask >> amount)), na.b);
+    }
+    if (na.kind == NODE_SELECT && is_constant(s, na.b) && is_constant(s, na.c))
+        return symbol_make(s, NODE_SELECT, bits, na.a, constant(s, bits, mask & value_of(s, na.b)),
+                           constant(s, bits, mask & value_of(s, na.c)));
+    return plain(s, NODE_AND, bits, a, constant(s, bits, mask));
+}
+
+static uint16_t fold_and(struct symbols *s, unsigned bits, uint16_t a, uint16_t b)
+{
+    struct node na = s->nodes[a], nb = s->nodes[b];
+    uint16_t result;
+    if (a == b)
+        return a;
+    if ((s->possible[a] & s->possible[b]) == 0)
+        return constant(s, bits, 0);
+    if (narrowed(s, NODE_AND, bits, a, b, &result))
+        return result;
+    if (is_constant(s, b))
+        return fold_and_constant(s, bits, a, value_of(s, b));
+    if (bits == 1) {
+        if (symbol_not(s, a) == b)
+            return constant(s, 1, 0);
+        if (nb.kind == NODE_AND && (nb.a == a || nb.b == a))
+            return b;
+        if (na.kind == NODE_AND && (na.a == b || na.b == b))
+            return a;
+        uint16_t simpler = assume(s, b, a, true, DEPTH);
+        if (simpler != b)
+            return MAKE(NODE_AND, 1, a, simpler);
+    }
+    return plain(s, NODE_AND, bits, a, b);
+}
+
+static uint16_t fold_or(struct symbols *s, unsigned bits, uint16_t a, uint16_t b)
+{
+    struct node na = s->nodes[a], nb = s->nodes[b];
+    uint16_t result;
+    if (a == b || symbol_is(s, b, 0))
+        return a;
+    if (symbol_is(s, b, symbol_mask(bits)))
+        return b;
+    if (narrowed(s, NODE_OR, bits, a, b, &result))
+        return result;
+    if (bits == 1) {
+        // p & q | p & ~q, and p | ~p & q
+        if (na.kind == NODE_AND && nb.kind == NODE_AND)
+            for (unsigned k = 0; k < 4; k++) {
+                uint16_t p = k & 1 ? na.a : na.b, q = k & 1 ? na.b : na.a, r = k & 2 ? nb.a : nb.b;
+                if (p == r)
+                    return MAKE(NODE_AND, 1, p, MAKE(NODE_OR, 1, q, k & 2 ? nb.b : nb.a));
+            }
+        uint16_t simpler = assume(s, b, a, false, DEPTH);
+        if (simpler != b)
+            return MAKE(NODE_OR, 1, a, simpler);
+        if (symbol_not(s, a) == b)
+            return constant(s, 1, 1);
+        uint16_t not_a = symbol_not(s, a), not_b = symbol_not(s, b);
+        if (nb.kind == NODE_AND && (nb.a == not_a || nb.b == not_a))
+            return MAKE(NODE_OR, 1, a, nb.a == not_a ? nb.b : nb.a);
+        if (na.kind == NODE_AND && (na.a == not_b || na.b == not_b))
+            return MAKE(NODE_OR, 1, b, na.a == not_b ? na.b : na.a);
+    }
+    return plain(s, NODE_OR, bits, a, b);
+}
+
+static uint16_t fold_xor(struct symbols *s, unsigned bits, uint16_t a, uint16_t b)
+{
+    struct node na = s->nodes[a];
+    uint16_t result;
+    if (a == b)
+        return constant(s, bits, 0);
+    if (symbol_is(s, b, 0))
+        return a;
+    if (narrowed(s, NODE_XOR, bits, a, b, &result))
+        return result;
+    if (is_constant(s, b) && has_constant(s, a, NODE_XOR))
+        return MAKE(NODE_XOR, bits, na.a, constant(s, bits, value_of(s, na.b) ^ value_of(s, b)));
+    if (bits == 1 && is_constant(s, b)) // not a
+        switch (na.kind) {
+        case NODE_ULT: return MAKE(NODE_ULE, 1, na.b, na.a);
+        case NODE_ULE: return MAKE(NODE_ULT, 1, na.b, na.a);
+        case NODE_SLT: return MAKE(NODE_SLE, 1, na.b, na.a);
+        case NODE_SLE: return MAKE(NODE_SLT, 1, na.b, na.a);
+        default: break;
+        }
+    return plain(s, NODE_XOR, bits, a, b);
+}
+
+static uint16_t fold_shift(struct symbols *s, enum node_kind kind, unsigned bits, uint16_t a, uint16_t b)
+{
+    struct node na = s->nodes[a];
+    if (symbol_is(s, b, 0))
+        return a;
+    if (kind == NODE_ASHR && is_negative_free(s, a))
+        return MAKE(NODE_LSHR, bits, a, b);
+    if (!is_constant(s, b))
+        return plain(s, kind, bits, a, b);
+    uint64_t amount = value_of(s, b), inner = value_of(s, na.b);
+    if (kind != NODE_ASHR &&
+        (amount >= bits ||
+         (kind == NODE_LSHR ? s->possible[a] >> amount : s->possible[a] << amount & symbol_mask(bits)) == 0))
+        return constant(s, bits, 0);
+    unsigned from = na.kind == NODE_ZEXT ? s->nodes[na.a].bits : 0;
+    if (from && kind == NODE_LSHR)
+        return MAKE1(NODE_ZEXT, bits, MAKE(NODE_LSHR, from, na.a, constant(s, from, amount)));
+    if (from && kind == NODE_SHL && amount < from && s->max[a] <= symbol_mask(from) >> amount)
+        return MAKE1(NODE_ZEXT, bits, MAKE(NODE_SHL, from, na.a, constant(s, from, amount)));
+    bool of_left = has_constant(s, a, NODE_SHL) && inner < bits && amount < bits;
+    if (kind == NODE_SHL && of_left)
+        return MAKE(NODE_SHL, bits, na.a, constant(s, bits, inner + amount));
+    if (kind == NODE_LSHR && has_constant(s, a, NODE_LSHR) && inner + amount < bits)
+        return MAKE(NODE_LSHR, bits, na.a, constant(s, bits, inner + amount));
+    if (kind == NODE_LSHR && has_constant(s, a, NODE_AND))
+        return MAKE(NODE_AND, bits, MAKE(NODE_LSHR, bits, na.a, b), constant(s, bits, inner >> amount));
+    if (kind == NODE_SHL && has_constant(s, a, NODE_LSHR) && inner == amount)
+        return MAKE(NODE_AND, bits, na.a, constant(s, bits, symbol_mask(bits) << amount));
+    if (kind == NODE_LSHR && of_left) {
+        uint16_t moved = amount >= inner ? MAKE(NODE_LSHR, bits, na.a, constant(s, bits, amount - inner))
+                                         : MAKE(NODE_SHL, bits, na.a, constant(s, bits, inner - amount));
+        return MAKE(NODE_AND, bits, moved, constant(s, bits, symbol_mask(bits) >> amount));
+    }
+    if (kind == NODE_ASHR && of_left && (bits - inner == 8 || bits - inner == 16 || bits - inner == 32)) {
+        uint16_t value = MAKE1(NODE_SEXT, bits, MAKE1(NODE_TRUNC, bits - (unsigned)inner, na.a));
+        return amount >= inner ? MAKE(NODE_ASHR, bits, value, constant(s, bits, amount - inner))
+                               : MAKE(NODE_SHL, bits, value, constant(s, bits, inner - amount));
+    }
+    return plain(s, kind, bits, a, b);
+}
+
+static uint16_t fold_divide(struct symbols *s, enum node_kind kind, unsigned bits, uint16_t a, uint16_t b)
+{
+    uint64_t value = value_of(s, b);
+    if (symbol_is(s, b, 1))
+        return a;
+    if (kind == NODE_SDIV && is_negative_free(s, a) && is_negative_free(s, b))
+        return MAKE(NODE_UDIV, bits, a, b);
+    if (kind == NODE_UDIV && both_extended(s, a, b, NODE_ZEXT))
+        return MAKE1(NODE_ZEXT, bits,
+                     MAKE(NODE_UDIV, s->nodes[s->nodes[a].a].bits, s->nodes[a].a, s->nodes[b].a));
+    if (kind == NODE_UDIV && is_constant(s, b) && value && (value & (value - 1)) == 0)
+        return MAKE(NODE_LSHR, bits, a, constant(s, bits, (unsigned)__builtin_ctzll(value)));
+    return plain(s, kind, bits, a, b);
+}
+
+static uint16_t fold_equal_constant(struct symbols *s, uint16_t a, uint16_t b)
+{
+    struct node na = s->nodes[a];
+    uint64_t value = value_of(s, b), mask = symbol_mask(na.bits);
+    unsigned from = na.kind == NODE_ZEXT || na.kind == NODE_SEXT ? s->nodes[na.a].bits : 0;
+    if ((value & ~s->possible[a]) || value > s->max[a])
+        return constant(s, 1, 0);
+    if (na.bits == 1)
+        return value ? a : symbol_not(s, a);
+    if (na.kind == NODE_ZEXT)
+        return MAKE(NODE_EQ, 1, na.a, constant(s, from, value));
+    if (na.kind == NODE_SEXT)
+        return ((uint64_t)symbol_signed(value, from) & mask) == value
+                   ? MAKE(NODE_EQ, 1, na.a, constant(s, from, value))
+                   : constant(s, 1, 0);
+    if (has_constant(s, a, NODE_ADD))
+        return MAKE(NODE_EQ, 1, na.a, constant(s, na.bits, value - value_of(s, na.b)));
+    if (has_constant(s, a, NODE_XOR))
+        return MAKE(NODE_EQ, 1, na.a, constant(s, na.bits, value ^ value_of(s, na.b)));
+    if (value == 0 && (na.kind == NODE_SUB || na.kind == NODE_XOR))
+        return MAKE(NODE_EQ, 1, na.a, na.b);
+    if (na.kind == NODE_SELECT && (is_constant(s, na.b) || is_constant(s, na.c)))
+        return symbol_make(s, NODE_SELECT, 1, na.a, MAKE(NODE_EQ, 1, na.b, b), MAKE(NODE_EQ, 1, na.c, b));
+    if (value == 0 && has_constant(s, a, NODE_LSHR) && value_of(s, na.b) < na.bits)
+        return MAKE(NODE_ULT, 1, na.a, constant(s, na.bits, (uint64_t)1 << value_of(s, na.b)));
+    if (has_constant(s, a, NODE_AND)) {
+        uint64_t bit = value_of(s, na.b);
+        struct node shifted = s->nodes[na.a];
+        bool one_bit = (bit & (bit - 1)) == 0;
+        if (one_bit && value == bit)
+            return symbol_not(s, MAKE(NODE_EQ, 1, a, constant(s, na.bits, 0)));
+        if (value == 0 && has_constant(s, na.a, NODE_LSHR))
+            return MAKE(
+                NODE_EQ, 1,
+                MAKE(NODE_AND, na.bits, shifted.a, constant(s, na.bits, bit << value_of(s, shifted.b))), b);
+        if (value == 0 && bit == (mask ^ mask >> 1))
+            return symbol_not(s, MAKE(NODE_SLT, 1, na.a, constant(s, na.bits, 0)));
+    }
+    return plain(s, NODE_EQ, 1, a, b);
+}
+
+static uint16_t fold_equal(struct symbols *s, uint16_t a, uint16_t b)
+{
+    if (a == b)
+        return constant(s, 1, 1);
+    if (is_constant(s, b))
+        return fold_equal_constant(s, a, b);
+    if (both_extended(s, a, b, NODE_ZEXT) || both_extended(s, a, b, NODE_SEXT))
+        return MAKE(NODE_EQ, 1, s->nodes[a].a, s->nodes[b].a);
+    return plain(s, NODE_EQ, 1, a, b);
+}
+
+// ULT, ULE, SLT, SLE. With a constant the strict form is kept.
+static uint16_t fold_less(struct symbols *s, enum node_kind kind, uint16_t a, uint16_t b)
+{
+    struct node na = s->nodes[a], nb = s->nodes[b];
+    bool is_signed = kind == NODE_SLT || kind == NODE_SLE, or_equal = kind == NODE_ULE || kind == NODE_SLE;
+    unsigned bits = na.bits;
+    uint64_t mask = symbol_mask(bits);
+    enum node_kind strict = is_signed ? NODE_SLT : NODE_ULT;
+    if (a == b)
+        return constant(s, 1, or_equal);
+    if (is_signed && is_negative_free(s, a) && is_negative_free(s, b))
+        return MAKE(or_equal ? NODE_ULE : NODE_ULT, 1, a, b);
+    if (or_equal && is_constant(s, b))
+        return nb.value == (is_signed ? mask >> 1 : mask)
+                   ? constant(s, 1, 1)
+                   : MAKE(strict, 1, a, constant(s, bits, nb.value + 1));
+    if (or_equal && is_constant(s, a))
+        return na.value == (is_signed ? mask ^ mask >> 1 : 0)
+                   ? constant(s, 1, 1)
+                   : MAKE(strict, 1, constant(s, bits, na.value - 1), b);
+    if (!is_signed) {
+        if (or_equal ? s->max[a] == 0 : s->max[b] == 0)
+            return constant(s, 1, or_equal);
+        if (is_constant(s, b) && s->max[a] < nb.value)
+            return constant(s, 1, 1);
+        if (is_constant(s, a) && s->max[b] <= na.value)
+            return constant(s, 1, 0);
+        if (symbol_is(s, b, 1))
+            return MAKE(NODE_EQ, 1, a, constant(s, bits, 0));
+        if (symbol_is(s, a, 0))
+            return symbol_not(s, MAKE(NODE_EQ, 1, b, constant(s, bits, 0)));
+    }
+    enum node_kind extension = is_signed ? NODE_SEXT : NODE_ZEXT;
+    if (both_extended(s, a, b, extension))
+        return MAKE(kind, 1, na.a, nb.a);
+    if (both_extended(s, a, b, NODE_SEXT) || both_extended(s, a, b, NODE_ZEXT))
+        return MAKE(or_equal ? NODE_ULE : NODE_ULT, 1, na.a, nb.a);
+    // Of an extended value and a constant that the narrow width can hold.
+    if (na.kind == extension && is_constant(s, b)) {
+        unsigned from = s->nodes[na.a].bits;
+        uint64_t narrow = nb.value & symbol_mask(from);
+        if ((is_signed ? (uint64_t)symbol_signed(narrow, from) & mask : narrow) == nb.value)
+            return MAKE(kind, 1, na.a, constant(s, from, narrow));
+    }
+    if (nb.kind == extension && is_constant(s, a)) {
+        unsigned from = s->nodes[nb.a].bits;
+        uint64_t narrow = na.value & symbol_mask(from);
+        if ((is_signed ? (uint64_t)symbol_signed(narrow, from) & mask : narrow) == na.value)
+            return MAKE(kind, 1, constant(s, from, narrow), nb.a);
+    }
+    return plain(s, kind, 1, a, b);
+}
+
+static uint16_t fold_select(struct symbols *s, unsigned bits, uint16_t condition, uint16_t a, uint16_t b)
+{
+    struct node n = s->nodes[condition];
+    if (is_constant(s, condition))
+        return n.value ? a : b;
+    a = assume(s, a, condition, true, DEPTH);
+    b = assume(s, b, condition, false, DEPTH);
+    if (a == b)
+        return a;
+    if (n.kind == NODE_XOR)
+        return symbol_make(s, NODE_SELECT, bits, n.a, b, a);
+    if (n.kind == NODE_EQ && ((a == n.a && b == n.b) || (a == n.b && b == n.a)))
+        return b;
+    if (bits == 1) {
+        if (is_constant(s, a))
+            return value_of(s, a) ? MAKE(NODE_OR, 1, condition, b)
+                                  : MAKE(NODE_AND, 1, symbol_not(s, condition), b);
+        if (is_constant(s, b))
+            return value_of(s, b) ? MAKE(NODE_OR, 1, symbol_not(s, condition), a)
+                                  : MAKE(NODE_AND, 1, condition, a);
+    }
+    for (unsigned k = 0; k < 2; k++) { // zero-extended after the choice
+        uint16_t wide = k ? b : a, other = k ? a : b;
+        struct node nw = s->nodes[wide];
+        unsigned from = nw.kind == NODE_ZEXT ? s->nodes[nw.a].bits : 0;
+        if (!from || !(both_extended(s, a, b, NODE_ZEXT) ||
+                       (is_constant(s, other) && value_of(s, other) <= symbol_mask(from))))
+            continue;
+        uint16_t narrow = is_constant(s, other) ? constant(s, from, value_of(s, other)) : s->nodes[other].a;
+        return MAKE1(NODE_ZEXT, bits,
+                     symbol_make(s, NODE_SELECT, from, condition, k ? narrow : nw.a, k ? nw.a : narrow));
+    }
+    return symbol_intern(
+        s, (struct node){.kind = NODE_SELECT, .bits = (uint8_t)bits, .a = condition, .b = a, .c = b});
+}
+
+static uint16_t fold_truncate(struct symbols *s, unsigned bits, uint16_t a)
+{
+    struct node na = s->nodes[a];
+    uint16_t low;
+    if (na.bits == bits)
+        return a;
+    if ((s->possible[a] & symbol_mask(bits)) == 0)
+        return constant(s, bits, 0);
+    switch (na.kind) {
+    case NODE_ZEXT:
+    case NODE_SEXT:
+        if (s->nodes[na.a].bits >= bits)
+            return MAKE1(NODE_TRUNC, bits, na.a);
+        return MAKE1(na.kind, bits, na.a);
+    case NODE_TRUNC: return MAKE1(NODE_TRUNC, bits, na.a);
+    case NODE_AND:
+    case NODE_OR:
+    case NODE_XOR: return MAKE(na.kind, bits, MAKE1(NODE_TRUNC, bits, na.a), MAKE1(NODE_TRUNC, bits, na.b));
+    case NODE_SELECT:
+        low = MAKE1(NODE_TRUNC, bits, na.b);
+        return symbol_make(s, NODE_SELECT, bits, na.a, low, MAKE1(NODE_TRUNC, bits, na.c));
+    default: break;
+    }
+    if (bits == 1)
+        return symbol_not(s, MAKE(NODE_EQ, 1, MAKE(NODE_AND, na.bits, a, constant(s, na.bits, 1)),
+                                  constant(s, na.bits, 0)));
+    switch (na.kind) {
+    case NODE_ADD:
+    case NODE_SUB:
+    case NODE_MUL:
+        low = MAKE1(NODE_TRUNC, bits, na.a);
+        return MAKE(na.kind, bits, low, MAKE1(NODE_TRUNC, bits, na.b));
+    case NODE_SHL:
+        if (is_constant(s, na.b) && value_of(s, na.b) < bits)
+            return MAKE(NODE_SHL, bits, MAKE1(NODE_TRUNC, bits, na.a), constant(s, bits, value_of(s, na.b)));
+        break;
+    default: break;
+    }
+    return plain(s, NODE_TRUNC, bits, a, 0);
+}
+
+static uint16_t fold_extend(struct symbols *s, enum node_kind kind, unsigned bits, uint16_t a)
+{
+    struct node na = s->nodes[a];
+    if (na.bits == bits)
+        return a;
+    if (kind == NODE_SEXT && is_negative_free(s, a))
+        return MAKE1(NODE_ZEXT, bits, a);
+    if (na.kind == kind)
+        return MAKE1(kind, bits, na.a);
+    if (kind == NODE_ZEXT && na.kind == NODE_TRUNC) {
+        uint16_t x = na.a;
+        unsigned from = s->nodes[x].bits;
+        if (from == bits && (s->possible[x] & ~symbol_mask(na.bits)) == 0)
+            return x;
+        if (na.bits != 32) {
+            if (from > bits)
+                x = MAKE1(NODE_TRUNC, bits, x);
+            else if (from < bits)
+                return MAKE1(NODE_ZEXT, bits,
+                             MAKE(NODE_AND, from, x, constant(s, from, symbol_mask(na.bits))));
+            return MAKE(NODE_AND, bits, x, constant(s, bits, symbol_mask(na.bits)));
+        }
+    }
+    return plain(s, kind, bits, a, 0);
+}
+
+uint16_t symbol_fold(struct symbols *s, enum node_kind kind, unsigned bits, uint16_t a, uint16_t b,
+                     uint16_t c)
+{
+    switch (kind) {
+    case NODE_ADD: return fold_add(s, bits, a, b);
+    case NODE_SUB: return fold_sub(s, bits, a, b);
+    case NODE_MUL: return fold_mul(s, bits, a, b);
+    case NODE_AND: return fold_and(s, bits, a, b);
+    case NODE_OR: return fold_or(s, bits, a, b);
+    case NODE_XOR: return fold_xor(s, bits, a, b);
+    case NODE_SHL:
+    case NODE_LSHR:
+    case NODE_ASHR: return fold_shift(s, kind, bits, a, b);
+    case NODE_UDIV:
+    case NODE_SDIV: return fold_divide(s, kind, bits, a, b);
+    case NODE_EQ: return fold_equal(s, a, b);
+    case NODE_ULT:
+    case NODE_ULE:
+    case NODE_SLT:
+    case NODE_SLE: return fold_less(s, kind, a, b);
+    case NODE_SELECT: return fold_select(s, bits, a, b, c);
+    case NODE_ZEXT:
+    case NODE_SEXT: return fold_extend(s, kind, bits, a);
+    case NODE_TRUNC: return fold_truncate(s, bits, a);
+    default: return plain(s, kind, bits, a, b);
+    }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// Summaries as text, and the values of their nodes.
+#include "symbols.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---- values ----
+
+uint64_t loop_evaluate(const struct loop_summary *s, unsigned node, const uint64_t vars[LOOP_VARS],
+                       uint64_t (*load)(void *user, unsigned access, uint64_t address), void *user)
+{
+    uint64_t values[SUMMARY_NODES];
+    bool needed[SUMMARY_NODES] = {false};
+    needed[node] = true;
+    for (unsigned k = node + 1; k-- > 0;) {
+        const struct node *n = &s->nodes[k];
+        if (!needed[k])
+            continue;
+        if (n->kind == NODE_LOAD)
+            needed[s->accesses[n->a].address] = needed[s->accesses[n->a].condition] = true;
+        const uint16_t v[3] = {n->a, n->b, n->c};
+        for (unsigned o = symbol_operands(n->kind); o-- > 0;)
+            needed[v[o]] = true;
+    }
+    for (unsigned k = 0; k <= node; k++) {
+        const struct node *n = &s->nodes[k];
+        unsigned operands = symbol_operands(n->kind);
+        if (!needed[k])
+            continue;
+        if (n->kind == NODE_CONSTANT) {
+            values[k] = n->value;
+        } else if (n->kind == NODE_VAR) {
+            values[k] = vars[n->a] & symbol_mask(n->bits);
+        } else if (n->kind == NODE_LOAD) {
+            const struct access *a = &s->accesses[n->a];
+            values[k] =
+                values[a->condition] ? load(user, n->a, values[a->address]) & symbol_mask(n->bits) : 0;
+        } else {
+            values[k] = symbol_compute(n->kind, n->bits, s->nodes[n->a].bits, values[n->a],
+                                       operands > 1 ? values[n->b] : 0, operands > 2 ? values[n->c] : 0);
+        }
+    }
+    return values[node];
+}
+
+// ---- text ----
+
+struct text {
+    const struct loop_summary *s;
+    char *at;
+    size_t left; // the final zero included
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *t, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(t->at, t->left, format, list);
+    va_end(list);
+    size_t done = length < 0 ? 0 : (size_t)length < t->left ? (size_t)length : t->left - 1;
+    t->at += done;
+    t->left -= done;
+}
+
+static void add_var(struct text *t, unsigned var)
+{
+    static const char *const names[] = {"flags.a", "flags.b", "flags.kind", "length"};
+    if (var >= LINEAR_LOAD)
+        add(t, "m%u", var - LINEAR_LOAD);
+    else if (var >= LOOP_VAR_FLAGS_A)
+        add(t, "%s", names[var - LOOP_VAR_FLAGS_A]);
+    else if (var == REG_SP)
+        add(t, "sp");
+    else
+        add(t, "x%u", var);
+}
+
+static void add_number(struct text *t, uint64_t value)
+{
+    if (value + 1024 < 1024)
+        add(t, "-%" PRIu64, -value);
+    else
+        add(t, value < 1024 ? "%" PRIu64 : "0x%" PRIx64, value);
+}
+
+static void add_node(struct text *t, unsigned node)
+{
+    static const char *const operators[] = {
+        [NODE_ADD] = "+",       [NODE_SUB] = "-",
+        [NODE_MUL] = "*",       [NODE_AND] = "&",
+        [NODE_OR] = "|",        [NODE_XOR] = "^",
+        [NODE_SHL] = "<<",      [NODE_LSHR] = ">>",
+        [NODE_ASHR] = ">>s",    [NODE_UDIV] = "/",
+        [NODE_SDIV] = "/s",     [NODE_EQ] = "==",
+        [NODE_ULT] = "<",       [NODE_ULE] = "<=",
+        [NODE_SLT] = "<s",      [NODE_SLE] = "<=s",
+        [NODE_ZEXT] = "zext",   [NODE_SEXT] = "sext",
+        [NODE_TRUNC] = "low",   [NODE_CLZ] = "clz",
+        [NODE_BSWAP] = "bswap", [NODE_BITREVERSE] = "bitreverse",
+    };
+    const struct node *n = &t->s->nodes[node];
+    if (t->left <= 1)
+        return;
+    switch (symbol_operands(n->kind)) {
+    case 0:
+        if (n->kind == NODE_CONSTANT)
+            add_number(t, (uint64_t)symbol_signed(n->value, n->bits == 1 ? 2 : n->bits));
+        else
+            add_var(t, n->kind == NODE_LOAD ? LINEAR_LOAD + n->a : n->a);
+        return;
+    case 1:
+        add(t, "%s%u(", operators[n->kind], n->bits);
+        add_node(t, n->a);
+        break;
+    case 2:
+        add(t, "(");
+        add_node(t, n->a);
+        add(t, " %s ", operators[n->kind]);
+        add_node(t, n->b);
+        break;
+    default:
+        add(t, "(");
+        add_node(t, n->a);
+        add(t, " ? ");
+        add_node(t, n->b);
+        add(t, " : ");
+        add_node(t, n->c);
+        break;
+    }
+    add(t, ")");
+}
+
+static void add_linear(struct text *t, const struct linear *l)
+{
+    bool first = true;
+    for (unsigned k = 0; k < l->count; k++) {
+        int64_t factor = l->factor[k];
+        add(t, "%s", factor < 0 ? first ? "-" : " - " : first ? "" : " + ");
+        if (factor != 1 && factor != -1)
+            add(t, "%" PRIu64 " * ", factor < 0 ? -(uint64_t)factor : (uint64_t)factor);
+        add_var(t, l->var[k]);
+        first = false;
+    }
+    if (first || l->constant) {
+        bool negative = (int64_t)l->constant < 0 && !first;
+        add(t, "%s", negative ? " - " : first ? "" : " + ");
+        add_number(t, negative ? -l->constant : l->constant);
+    }
+    if (l->bits == 32)
+        add(t, " (32 bits)");
+}
+
+static void add_variable(struct text *t, unsigned var)
+{
+    static const char *const shapes[] = {"untouched", "temporary", "affine", "carried"};
+    unsigned shape = t->s->vars[var].shape;
+    if (shape == VAR_UNTOUCHED && !t->s->vars[var].read)
+        return;
+    add(t, "  ");
+    add_var(t, var);
+    add(t, ": %s", shapes[shape]);
+    if (shape == VAR_AFFINE) {
+        add(t, ", step ");
+        add_linear(t, &t->s->vars[var].step);
+    } else if (shape != VAR_UNTOUCHED) {
+        add(t, " = ");
+        add_node(t, t->s->vars[var].value);
+    }
+    add(t, "\n");
+}
+
+static void add_access(struct text *t, unsigned k)
+{
+    static const char *const shapes[] = {"invariant", "stream", "gather", "unknown"};
+    const struct access *a = &t->s->accesses[k];
+    add(t, "  0x%" PRIx32 " m%u: %s %u at ", a->pc, k, a->is_store ? "store" : "load", a->size);
+    add_node(t, a->address);
+    add(t, ": %s", shapes[a->shape]);
+    if (a->shape != ACCESS_UNKNOWN) {
+        add(t, " ");
+        add_linear(t, &a->base);
+    }
+    if (a->shape == ACCESS_STREAM) {
+        add(t, ", step ");
+        add_linear(t, &a->step);
+    }
+    if (a->shape == ACCESS_GATHER) {
+        add(t, " [0..%" PRIu64 "] ", a->index_max);
+        add_node(t, a->index);
+    }
+    if (a->is_store) {
+        add(t, ", of ");
+        add_node(t, a->value);
+    }
+    const struct node *condition = &t->s->nodes[a->condition];
+    if (condition->kind != NODE_CONSTANT) {
+        add(t, ", if ");
+        add_node(t, a->condition);
+    }
+    add(t, "\n");
+}
+
+static void add_exit(struct text *t, const struct loop_exit *e)
+{
+    static const char *const compares[] = {
+        [NODE_EQ] = "!=", [NODE_ULT] = "<", [NODE_ULE] = "<=", [NODE_SLT] = "<s", [NODE_SLE] = "<=s"};
+    add(t, "  0x%" PRIx32 " exit to 0x%" PRIx32 "%s, after %u accesses and ", e->pc, e->target,
+        e->at_end ? " at the end" : "", e->accesses_before);
+    add_node(t, e->length);
+    add(t, " instructions, if ");
+    add_node(t, e->condition);
+    if (e->counted) {
+        add(t, "; goes on while ");
+        add_linear(t, e->swapped ? &e->limit : &e->start);
+        add(t, e->swapped ? " %s " : ", step ", e->is_equal ? "==" : compares[e->compare]);
+        if (e->swapped) {
+            add_linear(t, &e->start);
+            add(t, ", step ");
+        }
+        add_linear(t, &e->step);
+        if (!e->swapped) {
+            add(t, ", %s ", e->is_equal ? "==" : compares[e->compare]);
+            add_linear(t, &e->limit);
+        }
+    }
+    add(t, "\n");
+}
+
+void loop_summary_print(const struct loop_summary *s, char *text, size_t size)
+{
+    struct text t = {.s = s, .at = text, .left = size};
+    if (size == 0)
+        return;
+    *text = '\0';
+    add(&t, "loop 0x%" PRIx32 "..0x%" PRIx32 ", ", s->header, s->branch);
+    if (s->length)
+        add(&t, "%" PRIu32, s->length);
+    else
+        add_node(&t, s->vars[LOOP_VAR_LENGTH].value);
+    add(&t, " instructions, %u nodes\n", s->node_count);
+    for (unsigned v = 0; v < LOOP_VAR_LENGTH; v++)
+        add_variable(&t, v);
+    for (unsigned k = 0; k < s->access_count; k++)
+        add_access(&t, k);
+    for (unsigned k = 0; k < s->exit_count; k++)
+        add_exit(&t, &s->exits[k]);
+}
