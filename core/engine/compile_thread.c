@@ -84,12 +84,14 @@ static void compile(struct translator *t, struct compiler *compiler, uint32_t pc
         result = region_find(r, pc, &source)
                      ? compiler->functions->compile(compiler->jit, r, t->dump, &c->object)
                      : JIT_FAILED;
-    if (!c || !r || result != JIT_DONE) {
+    if (!c || !r) {
         free(c);
         free(r);
         return;
     }
+    r->entry = pc;
     c->region = r;
+    c->failed = result != JIT_DONE;
     hand_over(t, c);
 }
 

@@ -351,8 +351,8 @@ void translate_install(struct translator *t)
         struct compiled *c = list;
         list = c->next;
         struct cached_object o = describe(c);
-        bool installed = translate_install_object(t, &o);
-        t->compiled_any = true;
+        bool installed = !c->failed && translate_install_object(t, &o);
+        t->compiled_any |= !c->failed;
         if (!installed && c->region)
             slot_at(t, c->region->entry)->state = SLOT_FAILED;
         if (installed && t->cache)
@@ -505,7 +505,7 @@ void translator_destroy(struct translator *t)
     while (t->ready) { // compiled too late for this run, but not for the next
         struct compiled *c = t->ready;
         t->ready = c->next;
-        if (t->cache && !forked) {
+        if (t->cache && !forked && !c->failed) {
             struct cached_object o = describe(c);
             code_cache_add(t->cache, &o);
             c->object.bytes = NULL;

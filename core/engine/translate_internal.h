@@ -51,6 +51,7 @@ struct installed {
 struct compiled {
     struct compiled *next;
     struct region *region; // NULL: the glue
+    bool failed; // there is no object for it
     struct jit_object object;
 };
 

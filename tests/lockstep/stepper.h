@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The interpreter again, under names of its own, and by the single instruction.
+#ifndef TESTS_LOCKSTEP_STEPPER_H
+#define TESTS_LOCKSTEP_STEPPER_H
+
+#define INTERP_UNTHREADED
+#define interp_run stepper_run
+#define interp_call stepper_call
+#define interp_step stepper_step
+#define interp_patch_entry stepper_patch_entry
+#define interp_switch_dispatch stepper_switch_dispatch
+#define interp_restore_entry stepper_restore_entry
+#include "../../core/engine/interp.c"
+
+// Steps by the instruction at cpu.pc; false at one that only the machine can do. A fault leaves for the
+// innermost fault_context.
+static bool step(struct machine *m)
+{
+    cpu *c = &m->cpu;
+    op pair[2] = {{0}};
+    enum dispatch_verdict unused;
+    enum insn id = decode_at(c, c->pc, &pair[0], &unused);
+    if (isa_info[id].kind == KIND_STOP)
+        return false;
+    c->retired_bias = INT64_MIN / 2;
+    c->current = op_at(c, c->pc);
+    c->return_pc = NO_RETURN_PC;
+    c->stepping = op_at(c, c->pc);
+    op *next = (is_backward(id, &pair[0]) ? handlers[id].back
+                                          : handlers[id].forward)(c, &pair[0], (const char *)decode_first);
+    c->stepping = NULL;
+    uint64_t offset = (uint64_t)((const uint8_t *)next - c->memory);
+    if (offset - MEMORY_OPS_OFFSET < GUEST_SPACE / 4 * sizeof(op))
+        c->pc = pc_of(c, next);
+    else
+        c->pc += (uint64_t)(next - &pair[0]) * 4;
+    return true;
+}
+
+#endif

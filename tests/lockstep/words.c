@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+// words: every instruction translated on its own, against the interpreter.
+//
+//   words [SEED] [FORMS] [NAME]
+//
+// For each instruction that goes on with the next one or branches by a condition, FORMS random words (default
+// 6; NAME: only instructions so called) run on random registers, as translated code and by the interpreter;
+// registers, flags, vectors, FPSR, memory and faults have to be equal. Memory accesses meet mapped, unmapped
+// and read-only addresses, aligned or not. Exit status 5 after the first differences.
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stepper.h"
+
+#include "../isa/random_instruction.h"
+
+enum {
+    CODE = 0x400000,
+    WORDS_MAX = 1 << 14,
+    DATA = 0x800000, // the last page of it is read-only
+    DATA_BYTES = 48 * 4096,
+    READ_ONLY = DATA + DATA_BYTES - 4096,
+    CASES = 48,
+    FAILURES_MAX = 10,
+};
+
+static uint32_t words[WORDS_MAX];
+static unsigned word_count, failures;
+static uint8_t pristine[DATA_BYTES], translated_data[DATA_BYTES];
+
+// ---- the program: each word is followed by an SVC, which ends its region ----
+
+static void add_words(unsigned forms, const char *name)
+{
+    for (unsigned id = 1; id < INSN_COUNT; id++) {
+        enum insn_kind kind = isa_info[id].kind;
+        if ((kind != KIND_OP && kind != KIND_CONDITION) || (name && fnmatch(name, isa_info[id].name, 0) != 0))
+            continue;
+        for (unsigned n = 0, tries = 0; n < forms && tries < 1000 && word_count < WORDS_MAX; tries++) {
+            struct instruction i;
+            draw_word(&i, id);
+            if (isa_decode(i.word, 0, &i.op) != id || is_unpredictable(&i) ||
+                (kind == KIND_CONDITION && i.op.disp % 2 == 0)) // it may branch to another word
+                continue;
+            words[word_count++] = i.word;
+            n++;
+        }
+    }
+}
+
+static void write_program(const char *path)
+{
+    static struct {
+        Elf64_Ehdr e;
+        Elf64_Phdr p[2];
+        uint32_t code[WORDS_MAX * 2];
+    } image;
+    size_t size = sizeof image - sizeof image.code + word_count * 8;
+    memcpy(image.e.e_ident, ELFMAG "\2\1\1", 7);
+    image.e.e_type = ET_EXEC;
+    image.e.e_machine = EM_AARCH64;
+    image.e.e_version = 1;
+    image.e.e_phoff = offsetof(__typeof__(image), p);
+    image.e.e_ehsize = sizeof image.e;
+    image.e.e_phentsize = sizeof image.p[0];
+    image.e.e_phnum = 2;
+    image.e.e_entry = CODE + offsetof(__typeof__(image), code);
+    image.p[0] = (Elf64_Phdr){.p_type = PT_LOAD,
+                              .p_flags = PF_R | PF_X,
+                              .p_vaddr = CODE,
+                              .p_filesz = size,
+                              .p_memsz = size,
+                              .p_align = 4096};
+    image.p[1] = (Elf64_Phdr){
+        .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_vaddr = DATA, .p_memsz = DATA_BYTES, .p_align = 4096};
+    for (unsigned i = 0; i < word_count; i++) {
+        image.code[i * 2] = words[i];
+        image.code[i * 2 + 1] = 0xd4000001; // svc #0
+    }
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+    if (fd < 0 || write(fd, &image, size) != (ssize_t)size) {
+        perror(path);
+        exit(1);
+    }
+    close(fd);
+}
+
+// ---- one case ----
+
+static uint64_t random_address(unsigned number)
+{
+    uint64_t middle = DATA + DATA_BYTES / 2;
+    switch (number % 8) {
+    case 0: return middle + random_below(4096); // of any alignment
+    case 1: return READ_ONLY - random_below(80);
+    case 2: return DATA + DATA_BYTES - random_below(80);
+    case 3: return random64() << 56 | (middle + random_below(256) * 16); // a tag, which does not count
+    case 4: return random64() & 0x7ffffff0;
+    default: return middle + random_below(256) * 16;
+    }
+}
+
+static void set_state(cpu *c, uint32_t word, enum insn id, unsigned number)
+{
+    op o;
+    isa_decode(word, 0, &o);
+    for (unsigned i = 0; i <= REG_SP; i++)
+        c->x[i] = random_general();
+    if (isa_info[id].group == GROUP_LDST || strncmp(isa_info[id].name, "dc_", 3) == 0) {
+        unsigned m = word >> 16 & 31;
+        c->x[m] = random64() >> (52 + random_below(12));
+        c->x[o.n < REG_ZERO ? o.n : 0] = random_address(number);
+        if (strncmp(isa_info[id].name, "dc_", 3) == 0)
+            c->x[word & 31] = random_address(number);
+    }
+    for (unsigned i = 0; i < 32; i++)
+        random_vector((uint8_t *)&c->v[i]);
+    unsigned mode = one_in(2) ? 0 : random_below(32);
+    c->fpcr = (mode & 3) << 22 | (mode >> 2 & 1) << 24 | (mode >> 3 & 1) << 25 | (mode >> 4 & 1) << 26;
+    c->fpsr = one_in(3) ? FPSR_IXC : one_in(2) ? (uint32_t)random64() & FPSR_MASK : 0;
+    c->flags =
+        (struct flags){random_general(), random_general(), number % 5}; // 32-bit operands are zero-extended
+    if (c->flags.kind == FLAGS_SUB32 || c->flags.kind == FLAGS_ADD32)
+        c->flags.a = (uint32_t)c->flags.a, c->flags.b = (uint32_t)c->flags.b;
+    c->tpidr = random64();
+    // What a store-exclusive finds: nothing, another address, its own with the right or a wrong value.
+    c->exclusive_address = EXCLUSIVE_NONE;
+    uint64_t at = c->x[o.n < REG_ZERO ? o.n : 0];
+    if (one_in(2) && at - DATA < DATA_BYTES - 16) {
+        c->exclusive_address = one_in(8) ? at + 16 : at;
+        memset(c->exclusive_value, 0, sizeof c->exclusive_value);
+        if (!one_in(8)) {
+            static const uint8_t sizes[] = {1, 2, 4, 8};
+            bool pair = word >> 21 & 1;
+            memcpy(c->exclusive_value, pristine + (at - DATA),
+                   pair ? (word >> 30 & 1 ? 16 : 8) : sizes[word >> 30]);
+        }
+    }
+    c->pc = 0; // see run
+}
+
+// Runs the word at pc on m->cpu; false if it faulted.
+static bool run(struct machine *m, uint64_t pc, bool translated, bool *entered)
+{
+    cpu *c = &m->cpu;
+    struct fault_context context;
+    bool done = false;
+    c->pc = pc;
+    c->budget = 1;
+    c->wild_pc = 0;
+    c->stepping = NULL;
+    c->stop = STOP_NONE;
+    c->fault_address = c->fault_kind = 0;
+    fault_begin(&context, m);
+    if (__builtin_setjmp(context.env) == 0) {
+        if (translated)
+            *entered = translate_enter_code(m->translator);
+        else
+            step(m);
+        done = true;
+    } else {
+        c->pc = pc_of(c, c->current);
+    }
+    fault_end(&context);
+    return done;
+}
+
+static bool report(const char *what, uint64_t translated, uint64_t interpreted)
+{
+    printf("  %s is %" PRIx64 " translated, %" PRIx64 " interpreted\n", what, translated, interpreted);
+    return false;
+}
+
+static bool equal(const cpu *a, const cpu *b)
+{
+    char name[32];
+    bool same = a->pc == b->pc || report("pc", a->pc, b->pc);
+    for (unsigned i = 0; i <= REG_SP; i++) {
+        snprintf(name, sizeof name, "x%u", i);
+        same &= a->x[i] == b->x[i] || report(name, a->x[i], b->x[i]);
+    }
+    for (unsigned i = 0; i < 64; i++) {
+        snprintf(name, sizeof name, "v%u, half %u", i / 2, i % 2);
+        same &=
+            a->v[i / 2][i % 2] == b->v[i / 2][i % 2] || report(name, a->v[i / 2][i % 2], b->v[i / 2][i % 2]);
+    }
+    same &= get_nzcv(a) == get_nzcv(b) || report("NZCV", get_nzcv(a), get_nzcv(b));
+    same &= a->fpsr == b->fpsr || report("FPSR", a->fpsr, b->fpsr);
+    same &= a->fpcr == b->fpcr || report("FPCR", a->fpcr, b->fpcr);
+    same &= a->tpidr == b->tpidr || report("TPIDR", a->tpidr, b->tpidr);
+    same &= a->exclusive_address == b->exclusive_address ||
+            report("the monitor", a->exclusive_address, b->exclusive_address);
+    for (unsigned i = 0; i < 2 && a->exclusive_address != EXCLUSIVE_NONE; i++)
+        same &= a->exclusive_value[i] == b->exclusive_value[i] ||
+                report("the monitor's value", a->exclusive_value[i], b->exclusive_value[i]);
+    return same;
+}
+
+// False if the case could not be run as translated code.
+static bool check_case(struct machine *m, uint32_t word, uint64_t pc, unsigned number)
+{
+    static cpu before, translated;
+    uint8_t *data = m->memory.base + DATA;
+    cpu *c = &m->cpu;
+    op unused;
+    enum insn id = isa_decode(word, (uint32_t)pc, &unused);
+    bool touches = isa_info[id].group == GROUP_LDST || isa_info[id].group == GROUP_SYSTEM, entered = false;
+    set_state(c, word, id, number);
+    before = *c;
+    bool translated_done = run(m, pc, true, &entered);
+    translated = *c;
+    if (translated_done && !entered)
+        return false;
+    if (touches)
+        memcpy(translated_data, data, READ_ONLY - DATA);
+    if (touches)
+        memcpy(data, pristine, READ_ONLY - DATA);
+    *c = before;
+    bool done = run(m, pc, false, NULL);
+    bool same = done == translated_done || report("whether it is done", translated_done, done);
+    if (!done && !translated_done) {
+        same &= translated.pc == c->pc || report("the fault's pc", translated.pc, c->pc);
+        same &= (uint32_t)translated.fault_address == (uint32_t)c->fault_address ||
+                report("the fault's address", translated.fault_address, c->fault_address);
+        same &= translated.fault_kind == c->fault_kind ||
+                report("the fault's kind", translated.fault_kind, c->fault_kind);
+        same &= translated.fault_is_store == c->fault_is_store ||
+                report("whether a store faulted", translated.fault_is_store, c->fault_is_store);
+    } else {
+        same &= equal(&translated, c);
+    }
+    if (touches)
+        same &= memcmp(data, translated_data, READ_ONLY - DATA) == 0 || report("memory", 1, 0);
+    if (touches)
+        memcpy(data, pristine, READ_ONLY - DATA);
+    if (!same) {
+        char text[128];
+        isa_disassemble(word, (uint32_t)pc, text, sizeof text);
+        printf("not ok words: %08" PRIx32 " %s (%s), case %u, FPCR %" PRIx32 ", FPSR %" PRIx32 "\n", word,
+               text, isa_info[id].name, number, before.fpcr, before.fpsr);
+        if (++failures == FAILURES_MAX)
+            exit(5);
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned forms = argc > 2 ? (unsigned)atoi(argv[2]) : 6, checked = 0, left = 0;
+    random_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    isa_init();
+    add_words(forms, argc > 3 ? argv[3] : NULL);
+    char path[] = "/tmp/words.XXXXXX";
+    close(mkstemp(path));
+    write_program(path);
+    const struct machine_grant grant = {path, path, false};
+    const char *const arguments[] = {path, NULL}, *const environment[] = {NULL};
+    const struct machine_config config = {
+        .program = path,
+        .argv = arguments,
+        .envp = environment,
+        .cwd = "/",
+        .grants = &grant,
+        .grant_count = 1,
+        .deterministic = true,
+        .clock = MACHINE_CLOCK_VIRTUAL,
+        .engine = MACHINE_ENGINE_TRANSLATE,
+    };
+    char error[512];
+    enum machine_error reason;
+    machine *m = machine_create(&config, &reason, error, sizeof error);
+    unlink(path);
+    if (!m) {
+        fprintf(stderr, "words: %s\n", error);
+        return 1;
+    }
+    m->entering = true;
+    memory_protect(&m->memory, READ_ONLY, 4096, PROT_READ);
+    for (unsigned i = 0; i < DATA_BYTES; i++)
+        pristine[i] = (uint8_t)(random64() >> 56);
+    memcpy(m->memory.base + DATA, pristine, READ_ONLY - DATA);
+    uint64_t first = m->cpu.pc;
+    for (unsigned i = 0; i < word_count; i++) {
+        uint64_t pc = first + i * 8;
+        translate_now(m->translator, (uint32_t)pc);
+        bool run = true;
+        for (unsigned number = 0; number < CASES && run; number++)
+            run = check_case(m, words[i], pc, number);
+        if (run) {
+            checked++;
+        } else {
+            char text[128];
+            isa_disassemble(words[i], (uint32_t)pc, text, sizeof text);
+            fprintf(stderr, "not translated: %s\n", text);
+            left++;
+        }
+    }
+    if (!failures)
+        printf("ok words: %u instruction words, %u not translated\n", checked, left);
+    machine_destroy(m);
+    return failures ? 5 : 0;
+}
