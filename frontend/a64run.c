@@ -28,6 +28,7 @@ struct options {
     const char *stats;
     enum machine_engine engine;
     enum machine_dispatch dispatch;
+    bool loops, verify;
     const char *models; // NULL: those that belong to a64run
     char **program; // and its arguments
 };
@@ -43,12 +44,16 @@ static const char help[] =
     "  --engine NAME    interp or translate (the default where it is built in)\n"
     "  --opt dispatch=MODE  who picks the kernel of an instruction: off (the tables), hybrid (the tables,\n"
     "                   the net's answers counted), pure (the net alone), live (asked at every step)\n"
-    "  --models FOLDER  where the net is, if it is not the one that came with a64run\n"
+    "  --opt loops=on   loops that a net has proposed, once proved, are done by kernels (off if not given);\n"
+    "                   several --opt may be joined by commas\n"
+    "  --verify         run the plain loop beside every replaced one, and compare\n"
+    "  --models FOLDER  where the nets are, if not those that came with a64run\n"
     "  --stats FILE     write the counters of the run to FILE as JSON\n"
     "  --help           show this text\n"
     "\n"
-    "Exit status: that of PROGRAM, 128 + N if signal N ended it; 125 if a64run itself fails,\n"
-    "126 if PROGRAM is not a static aarch64 program, 127 if there is no such file.\n";
+    "Exit status: that of PROGRAM, 128 + N if signal N ended it; 125 if a64run itself fails or\n"
+    "--verify found a difference, 126 if PROGRAM is not a static aarch64 program, 127 if there is no\n"
+    "such file.\n";
 
 __attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *format, ...)
 {
@@ -78,6 +83,20 @@ static const char *option_value(char **argv, int *i, const char *name)
     return argv[++*i];
 }
 
+// dispatch=MODE,loops=on|off
+static void parse_opts(const char *value, struct options *o)
+{
+    char *all = strdup(value), *rest = all;
+    for (char *one = all ? strsep(&rest, ",") : NULL; one; one = strsep(&rest, ",")) {
+        bool on = !strcmp(one, "loops=on");
+        if (on || !strcmp(one, "loops=off"))
+            o->loops = on;
+        else if (strncmp(one, "dispatch=", 9) || !machine_dispatch_by_name(one + 9, &o->dispatch))
+            fail("--opt takes dispatch=off|hybrid|pure|live and loops=on|off, not '%s'", one);
+    }
+    free(all);
+}
+
 static void parse_options(char **argv, struct options *o)
 {
     int i = 1;
@@ -99,8 +118,9 @@ static void parse_options(char **argv, struct options *o)
             if (!machine_engine_by_name(value, &o->engine))
                 fail("there is no engine '%s'; this build has: %s", value, machine_engine_names());
         } else if ((value = option_value(argv, &i, "--opt"))) {
-            if (strncmp(value, "dispatch=", 9) || !machine_dispatch_by_name(value + 9, &o->dispatch))
-                fail("--opt takes dispatch=off, hybrid, pure or live, not '%s'", value);
+            parse_opts(value, o);
+        } else if (!strcmp(argv[i], "--verify")) {
+            o->verify = true;
         } else if ((value = option_value(argv, &i, "--models"))) {
             o->models = value;
         } else {
@@ -228,6 +248,15 @@ static void write_stats(const char *file, const machine *m, const char *engine, 
     cJSON_AddNumberToObject(json, "idle_seconds", (double)s.idle_ns / 1e9);
     cJSON_AddNumberToObject(json, "system_calls", (double)s.system_calls);
     cJSON_AddNumberToObject(json, "memory_mapped", (double)s.memory_mapped);
+    cJSON_AddBoolToObject(json, "loops", machine_has_loops(m) && machine_get_loops(m));
+    cJSON_AddNumberToObject(json, "credited", (double)s.credited);
+    cJSON_AddNumberToObject(json, "ips_effective",
+                            seconds > 0 ? (double)(s.retired + s.credited) / seconds : 0);
+    cJSON_AddNumberToObject(json, "iterations_skipped", (double)s.iterations_skipped);
+    cJSON_AddNumberToObject(json, "loops_detected", (double)s.loops_detected);
+    cJSON_AddNumberToObject(json, "loops_proved", (double)s.loops_proved);
+    cJSON_AddNumberToObject(json, "loops_rejected", (double)s.loops_rejected);
+    cJSON_AddNumberToObject(json, "verify_failures", (double)s.verify_failures);
     cJSON_AddNumberToObject(json, "dispatch_total", (double)s.dispatch_total);
     cJSON_AddNumberToObject(json, "dispatch_hit", (double)s.dispatch_hit);
     cJSON_AddNumberToObject(json, "dispatch_words", (double)s.dispatch_words);
@@ -297,6 +326,15 @@ int main(int argc, char **argv)
     const char *base = find_model("dispatch-10279", options.models, model, sizeof model);
     if (options.dispatch != MACHINE_DISPATCH_OFF && !base)
         fail("there is no dispatch net; --models FOLDER tells where it is");
+    char loop_models[PATH_MAX];
+    const char *loops = find_loop_models(options.models, loop_models, sizeof loop_models);
+    enum machine_engine translate;
+    if (options.loops && !machine_engine_by_name("translate", &translate))
+        fail("built without LLVM: no loop can be replaced");
+    if (options.loops && !loops)
+        fail("there are no nets for loops; --models FOLDER tells where they are");
+    if (options.verify && !options.loops)
+        fail("--verify compares replaced loops: it needs --opt loops=on");
     make_grants(&grants, &options);
     const struct machine_config config = {
         .program = options.program[0],
@@ -311,6 +349,9 @@ int main(int argc, char **argv)
         .cache_folder = cache_folder(),
         .dispatch_model = options.dispatch != MACHINE_DISPATCH_OFF ? base : NULL,
         .dispatch = options.dispatch,
+        .loop_models = options.loops ? loops : NULL,
+        .loops = options.loops,
+        .verify = options.verify,
     };
     enum machine_error reason;
     char error[1024];
@@ -331,6 +372,15 @@ int main(int argc, char **argv)
     remove_tmp(&grants);
     if (options.stats)
         write_stats(options.stats, m, machine_engine_name(options.engine), status);
+    struct machine_stats stats;
+    machine_get_stats(m, &stats);
+    if (stats.verify_failures) {
+        fprintf(stderr,
+                "a64run: --verify: %" PRIu64
+                " entries of replaced loops did not do what the plain loop does\n",
+                stats.verify_failures);
+        status = STATUS_OWN;
+    }
     machine_destroy(m);
     return status;
 }

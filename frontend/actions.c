@@ -5,16 +5,17 @@
 
 #include "core/core.h"
 
-#define NO_LOOPS "loop replacement is not built in"
+#define NO_COMPARISON "the comparison of two settings is not built in"
+#define NO_LOOPS "built without LLVM, no loop is replaced"
 #define NO_TRANSLATOR "built without LLVM, there is only the interpreter"
 
 const struct action_info action_table[ACTION_COUNT] = {
     [ACTION_NEURAL] = {"neural", "neural, all of it", "N", "Insert", 0},
     [ACTION_DISPATCH] = {"dispatch", "dispatch by net", "D", "-", 0},
-    [ACTION_LOOPS] = {"loops", "loop replacement", "L", "-", NO_LOOPS},
-    [ACTION_IDLE] = {"idle", "idle waits", "I", "-", NO_LOOPS},
+    [ACTION_LOOPS] = {"loops", "loop replacement", "L", "-", 0},
+    [ACTION_IDLE] = {"idle", "idle waits", "I", "-", 0},
     [ACTION_ENGINE] = {"engine", "engine", "X", "-", 0},
-    [ACTION_COMPARE] = {"compare", "live A/B", "A", "-", NO_LOOPS},
+    [ACTION_COMPARE] = {"compare", "live A/B", "A", "-", NO_COMPARISON},
     [ACTION_OVERLAY] = {"overlay", "overlay", "O", "Home", 0},
     [ACTION_GRAPH] = {"graph", "graph", "G", "-", 0},
     [ACTION_RECORD] = {"record", "record frame times", "B", "End", 0},
@@ -39,8 +40,9 @@ const struct action_info action_table[ACTION_COUNT] = {
 const char *action_missing(enum action action)
 {
     enum machine_engine engine;
-    if (action == ACTION_ENGINE && !machine_engine_by_name("translate", &engine)) {
-        return NO_TRANSLATOR;
+    if ((action == ACTION_ENGINE || action == ACTION_LOOPS) &&
+        !machine_engine_by_name("translate", &engine)) {
+        return action == ACTION_ENGINE ? NO_TRANSLATOR : NO_LOOPS;
     }
     return action_table[action].missing;
 }

@@ -55,6 +55,9 @@ struct app {
 
 // Does what a key or a row of the panel stands for.
 void app_perform(struct app *app, enum action action);
+// The nets as a whole: on if any of what they switch is.
+enum neural { NEURAL_MISSING, NEURAL_OFF, NEURAL_ON };
+enum neural app_neural(const struct app *app);
 // The state of every switch, for the panel.
 void app_values(const struct app *app, char values[ACTION_COUNT][24]);
 // Is the game standing still, for whatever reason?

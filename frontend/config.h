@@ -28,6 +28,7 @@ struct settings {
     int ram; // MiB
     bool neural; // everything that a net switches
     int dispatch; // enum machine_dispatch
+    bool loops, verify, idle; // see struct machine_config
     bool fullscreen;
     char *geometry; // "auto" or WIDTHxHEIGHT
     int scale, aspect, filter; // enum …_choice

@@ -146,14 +146,62 @@ static void set_dispatch(struct app *app, enum machine_dispatch dispatch)
     mark(app, 'D', label);
 }
 
-// All that nets switch, on as the settings have it.
+static void toggle_loops(struct app *app)
+{
+    if (!session_has_loops(app->session)) {
+        toast_add(&app->toasts, "no loop can be replaced: see neurodoom --doctor");
+        return;
+    }
+    bool on = !session_get_loops(app->session);
+    session_set_loops(app->session, on);
+    toast_add(&app->toasts, "loops %s", on ? "on" : "off");
+    mark(app, 'L', on ? "loops=on" : "loops=off");
+}
+
+static void toggle_idle(struct app *app)
+{
+    bool on = !session_get_idle(app->session);
+    session_set_idle(app->session, on);
+    toast_add(&app->toasts, "idle %s", on ? "on" : "off");
+    mark(app, 'I', on ? "idle=on" : "idle=off");
+}
+
+enum neural app_neural(const struct app *app)
+{
+    struct session *s = app->session;
+    bool dispatch = session_has_dispatch(s), loops = session_has_loops(s);
+    if (!dispatch && !loops) {
+        return NEURAL_MISSING;
+    }
+    bool on =
+        (dispatch && session_get_dispatch(s) != MACHINE_DISPATCH_OFF) || (loops && session_get_loops(s));
+    return on ? NEURAL_ON : NEURAL_OFF;
+}
+
+// All that nets switch, and idle with it: off, or on as the settings have it; everything if they have
+// nothing.
 static void toggle_neural(struct app *app)
 {
-    bool on = session_get_dispatch(app->session) != MACHINE_DISPATCH_OFF;
-    int wanted = app->settings->dispatch;
-    set_dispatch(app, on                               ? MACHINE_DISPATCH_OFF
-                      : wanted == MACHINE_DISPATCH_OFF ? MACHINE_DISPATCH_HYBRID
-                                                       : (enum machine_dispatch)wanted);
+    enum neural neural = app_neural(app);
+    if (neural == NEURAL_MISSING) {
+        toast_add(&app->toasts, "there are no nets: see neurodoom --doctor");
+        return;
+    }
+    struct session *s = app->session;
+    bool on = neural == NEURAL_OFF;
+    enum machine_dispatch dispatch = (enum machine_dispatch)app->settings->dispatch;
+    bool loops = app->settings->loops, idle = app->settings->idle;
+    bool any =
+        (session_has_dispatch(s) && dispatch != MACHINE_DISPATCH_OFF) || (session_has_loops(s) && loops);
+    if (!any) {
+        dispatch = MACHINE_DISPATCH_HYBRID;
+        loops = idle = true;
+    }
+    session_set_dispatch(s, on ? dispatch : MACHINE_DISPATCH_OFF);
+    session_set_loops(s, on && loops);
+    session_set_idle(s, on && idle);
+    toast_add(&app->toasts, "neural %s", on ? "on" : "off");
+    mark(app, 'N', on ? "neural=on" : "neural=off");
 }
 
 void app_perform(struct app *app, enum action action)
@@ -170,6 +218,8 @@ void app_perform(struct app *app, enum action action)
     case ACTION_DISPATCH:
         set_dispatch(app, (session_get_dispatch(app->session) + 1) % MACHINE_DISPATCH_MODES);
         break;
+    case ACTION_LOOPS: toggle_loops(app); break;
+    case ACTION_IDLE: toggle_idle(app); break;
     case ACTION_ENGINE: switch_engine(app); break;
     case ACTION_OVERLAY:
         settings->overlay = (settings->overlay + 1) % OVERLAY_CHOICES;
@@ -227,15 +277,14 @@ void app_values(const struct app *app, char values[ACTION_COUNT][24])
     for (int i = 0; i < ACTION_COUNT; i++) {
         set_value(values[i], action_missing((enum action)i) ? "N/A" : "");
     }
-    if (!app->session || !session_has_dispatch(app->session)) {
-        set_value(values[ACTION_NEURAL], "N/A");
-        set_value(values[ACTION_DISPATCH], "N/A");
-    } else {
-        enum machine_dispatch dispatch = session_get_dispatch(app->session);
-        set_value(values[ACTION_NEURAL], dispatch == MACHINE_DISPATCH_OFF ? "off" : "on");
-        set_value(values[ACTION_DISPATCH], machine_dispatch_names[dispatch]);
-    }
-    set_value(values[ACTION_ENGINE], machine_engine_name(session_engine(app->session)));
+    struct session *s = app->session;
+    enum neural neural = app_neural(app);
+    set_value(values[ACTION_NEURAL], neural == NEURAL_ON ? "on" : neural == NEURAL_OFF ? "off" : "N/A");
+    set_value(values[ACTION_DISPATCH],
+              session_has_dispatch(s) ? machine_dispatch_names[session_get_dispatch(s)] : "N/A");
+    set_value(values[ACTION_LOOPS], !session_has_loops(s) ? "N/A" : session_get_loops(s) ? "on" : "off");
+    set_value(values[ACTION_IDLE], session_get_idle(s) ? "on" : "off");
+    set_value(values[ACTION_ENGINE], machine_engine_name(session_engine(s)));
     set_value(values[ACTION_OVERLAY], config_choice_name("overlay.preset", settings->overlay));
     set_value(values[ACTION_GRAPH], settings->graph ? "on" : "off");
     set_value(values[ACTION_RECORD], recording ? "on" : "off");

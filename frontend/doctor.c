@@ -158,6 +158,16 @@ static void examine_nets(FILE *stream)
     } else {
         line(stream, "ok", "dispatch net", "%s.npy", base);
     }
+    const char *missing = action_missing(ACTION_LOOPS);
+    if (missing) {
+        line(stream, "n/a", "loop nets", "%s", missing);
+    } else if (find_loop_models(NULL, base, sizeof base)) {
+        line(stream, "ok", "loop nets", "%s/{%s,%s,%s}.npy", base, loop_models[0], loop_models[1],
+             loop_models[2]);
+    } else {
+        line(stream, "n/a", "loop nets", "models/{%s,%s,%s}.npy are nowhere: no loop is replaced",
+             loop_models[0], loop_models[1], loop_models[2]);
+    }
 }
 
 void doctor_examine(const struct settings *settings, FILE *stream)
@@ -170,7 +180,6 @@ void doctor_examine(const struct settings *settings, FILE *stream)
     examine_folders(stream);
     line(stream, "n/a", "sound", "not built in: the game plays silently");
     examine_nets(stream);
-    line(stream, "n/a", "loops", "not built in: no loop replacement");
 }
 
 void doctor_features(FILE *stream)
@@ -183,19 +192,21 @@ void doctor_features(FILE *stream)
                                                    : "no (" TRANSLATOR_MODULE " is missing)";
     free(module);
     SDL_GetVersion(&sdl);
+    bool loops = !action_missing(ACTION_LOOPS);
     fprintf(stream,
             "engine interp         yes\n"
             "engine translate      %s\n"
-            "neural                yes (dispatch)\n"
-            "loops                 no\n"
-            "idle                  no\n"
+            "neural                yes (dispatch%s)\n"
+            "loops verify          %s\n"
+            "idle                  yes\n"
             "window                yes (SDL %d.%d.%d)\n"
             "headless              yes\n"
             "record csv json       yes\n"
-            "bench ab verify       no\n"
+            "bench ab              no\n"
             "sound pad states      no\n"
             "screenshots           yes (libpng %s)\n",
-            translate, sdl.major, sdl.minor, sdl.patch, png_get_libpng_ver(NULL));
+            translate, loops ? ", loops" : "", loops ? "yes" : "no (built without LLVM)", sdl.major,
+            sdl.minor, sdl.patch, png_get_libpng_ver(NULL));
 }
 
 void doctor_version(FILE *stream)

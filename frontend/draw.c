@@ -37,20 +37,19 @@ static void save_screenshot(struct app *app)
 
 static void draw_overlay(struct app *app, int width)
 {
+    static const char *const neural[] = {[NEURAL_MISSING] = "N/A", [NEURAL_OFF] = "OFF", [NEURAL_ON] = "ON"};
+    struct session *s = app->session;
     struct overlay_status status = {
         .paused = app_paused(app),
-        .engine = machine_engine_name(session_engine(app->session)),
-        .neural = "N/A",
-        .dispatch = "",
+        .engine = machine_engine_name(session_engine(s)),
+        .neural = neural[app_neural(app)],
+        .dispatch = session_has_dispatch(s) ? machine_dispatch_names[session_get_dispatch(s)] : "",
+        .has_loops = session_has_loops(s),
+        .loops = session_get_loops(s),
+        .idle = session_get_idle(s),
     };
-    if (session_has_dispatch(app->session)) {
-        enum machine_dispatch dispatch = session_get_dispatch(app->session);
-        status.neural = dispatch == MACHINE_DISPATCH_OFF ? "OFF" : "ON";
-        status.dispatch = machine_dispatch_names[dispatch];
-    }
     status.recording = output_recording(app->output, &status.recorded);
-    overlay_draw(&app->overlay, app->session, app->canvas, video_renderer(app->video), width, app->settings,
-                 &status);
+    overlay_draw(&app->overlay, s, app->canvas, video_renderer(app->video), width, app->settings, &status);
 }
 
 static void draw_over(struct app *app, int width, int height)

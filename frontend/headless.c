@@ -24,6 +24,12 @@ static void print_timing(const struct session_timing *t)
            t->frames, t->tics, t->seconds, t->seconds > 0 ? t->frames / t->seconds : 0,
            (unsigned long long)t->retired, t->emulating_seconds,
            t->emulating_seconds > 0 ? (double)t->retired / t->emulating_seconds / 1e6 : 0);
+    if (t->credited) {
+        printf("loops: %llu more instructions credited to kernels: %.0f MIPS effective\n",
+               (unsigned long long)t->credited,
+               t->emulating_seconds > 0 ? (double)(t->retired + t->credited) / t->emulating_seconds / 1e6
+                                        : 0);
+    }
     fflush(stdout);
 }
 
@@ -44,6 +50,15 @@ enum status conclude(struct session *s, bool interrupted, struct failure *failur
         const char *text = session_end_text(s);
         fail(failure, STATUS_ENGINE, "the engine ended with status %d\n%s", state.exit_status, text);
         return STATUS_ENGINE;
+    }
+    struct machine_stats stats;
+    session_get_stats(s, &stats);
+    if (stats.verify_failures) {
+        fail(failure, STATUS_DIFFERS,
+             "--verify: %llu entries of replaced loops did not do what the plain loop does; those loops were "
+             "switched off, and are named above and in the log",
+             (unsigned long long)stats.verify_failures);
+        return STATUS_DIFFERS;
     }
     return interrupted ? STATUS_INTERRUPTED : STATUS_OK;
 }

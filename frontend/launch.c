@@ -270,6 +270,34 @@ static char *make_cache_folder(const struct launch *launch)
     return folder;
 }
 
+static void prepare_nets(struct launch *launch, const struct options *options,
+                         const struct settings *settings)
+{
+    struct machine_config *machine = &launch->machine;
+    if (settings->neural || options->dispatch_given) {
+        machine->dispatch = (enum machine_dispatch)settings->dispatch;
+    }
+    machine->loops = settings->loops && (settings->neural || options->loops_given);
+    machine->idle = settings->idle && (settings->neural || options->idle_given);
+    machine->verify = settings->verify;
+    if (find_model("dispatch-10279", NULL, launch->dispatch_model, sizeof launch->dispatch_model)) {
+        machine->dispatch_model = launch->dispatch_model;
+    } else {
+        launch->dispatch_model[0] = '\0';
+        log_line(LOG_WARNING, "there is no dispatch net (models/dispatch-10279.npy): the tables dispatch");
+    }
+    const char *missing = action_missing(ACTION_LOOPS);
+    if (!missing && find_loop_models(NULL, launch->loop_models, sizeof launch->loop_models)) {
+        machine->loop_models = launch->loop_models;
+        return;
+    }
+    launch->loop_models[0] = '\0';
+    if (machine->loops || machine->verify) {
+        log_line(LOG_WARNING, "%s%s", missing ? missing : "there are no nets for loops: no loop is replaced",
+                 machine->verify ? ", and --verify has nothing to compare" : "");
+    }
+}
+
 bool launch_prepare(struct launch *launch, const struct options *options, const struct settings *settings,
                     struct failure *failure)
 {
@@ -320,15 +348,7 @@ bool launch_prepare(struct launch *launch, const struct options *options, const 
     launch->machine.cache_folder = launch->cache;
     launch->machine.ram = (uint64_t)settings->ram << 20;
     launch->machine.device = true;
-    if (find_model("dispatch-10279", NULL, launch->dispatch_model, sizeof launch->dispatch_model)) {
-        launch->machine.dispatch_model = launch->dispatch_model;
-    } else {
-        launch->dispatch_model[0] = '\0';
-        log_line(LOG_WARNING, "there is no dispatch net (models/dispatch-10279.npy): the tables dispatch");
-    }
-    if (settings->neural || options->dispatch_given) {
-        launch->machine.dispatch = (enum machine_dispatch)settings->dispatch;
-    }
+    prepare_nets(launch, options, settings);
     launch->machine.deterministic = virtual_clock;
     launch->machine.clock = virtual_clock ? MACHINE_CLOCK_VIRTUAL : MACHINE_CLOCK_REAL;
     return true;

@@ -3,33 +3,52 @@
 #include "models.h"
 
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static bool is_there(const char *folder, const char *below, const char *name, char *base, size_t size)
+const char *const loop_models[LOOP_MODELS] = {"loop-detector", "pattern-recognizer", "iteration-predictor"};
+
+// Whether every one of the names is in folder.
+static bool holds(const char *folder, const char *const *names, size_t count)
 {
     char file[PATH_MAX];
-    if (snprintf(base, size, "%s%s/%s", folder, below, name) >= (int)size ||
-        snprintf(file, sizeof file, "%s.npy", base) >= (int)sizeof file)
-        return false;
-    return access(file, R_OK) == 0;
+    for (size_t i = 0; i < count; i++)
+        if (snprintf(file, sizeof file, "%s/%s.npy", folder, names[i]) >= (int)sizeof file ||
+            access(file, R_OK) != 0)
+            return false;
+    return true;
 }
 
-const char *find_model(const char *name, const char *folder, char *base, size_t size)
+static const char *find_folder(const char *const *names, size_t count, const char *folder, char *found,
+                               size_t size)
 {
-    static const char *const beside[] = {"/models", "/../models", "/../share/neurodoom/models"};
+    static const char *const beside[] = {"models", "../models", "../share/neurodoom/models"};
     if (folder)
-        return is_there(folder, "", name, base, size) ? base : NULL;
+        return snprintf(found, size, "%s", folder) < (int)size && holds(found, names, count) ? found : NULL;
     char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length > 0) {
         program[length] = '\0';
         *strrchr(program, '/') = '\0';
         for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
-            if (is_there(program, beside[i], name, base, size))
-                return base;
+            if (snprintf(found, size, "%s/%s", program, beside[i]) < (int)size && holds(found, names, count))
+                return found;
     }
-    return is_there(MODELS_FOLDER, "", name, base, size) ? base : NULL;
+    return snprintf(found, size, "%s", MODELS_FOLDER) < (int)size && holds(found, names, count) ? found
+                                                                                                : NULL;
+}
+
+const char *find_model(const char *name, const char *folder, char *base, size_t size)
+{
+    char found[PATH_MAX];
+    return find_folder(&name, 1, folder, found, sizeof found) &&
+                   snprintf(base, size, "%s/%s", found, name) < (int)size
+               ? base
+               : NULL;
+}
+
+const char *find_loop_models(const char *folder, char *found, size_t size)
+{
+    return find_folder(loop_models, LOOP_MODELS, folder, found, size);
 }

@@ -63,7 +63,7 @@ static const struct host_option host_options[] = {
     {"json", KIND_PATH, 0, offsetof(struct options, json)},
     {"neural", KIND_SETTING, "neural.all", 0},
     {"opt", KIND_OPT, 0, 0},
-    {"verify", KIND_LATER, "loop replacement", 0},
+    {"verify", KIND_FIXED_SETTING, "neural.verify=on", 0},
     {"bench", KIND_LATER, "the benchmark runner", 0},
     {"ab", KIND_LATER, "the benchmark runner", 0},
     {"runs", KIND_LATER, "the benchmark runner", 0},
@@ -209,25 +209,28 @@ static bool takes_value(const struct host_option *option)
 // --opt dispatch=MODE,loops=on|off,idle=on|off
 static bool add_opts(struct options *options, const char *value, struct failure *failure)
 {
+    const struct {
+        const char *name;
+        bool *given;
+    } all[] = {
+        {"dispatch=", &options->dispatch_given},
+        {"loops=", &options->loops_given},
+        {"idle=", &options->idle_given},
+    };
+    enum { ALL = sizeof all / sizeof *all };
     while (*value) {
-        size_t length = strcspn(value, ",");
-        char *part = text_format("%.*s", (int)length, value);
-        bool good = true;
-        if (strncmp(part, "dispatch=", 9) == 0) {
-            text_list_add(&options->settings, text_format("neural.%s", part));
-            options->dispatch_given = true;
-        } else if (strcmp(part, "loops=off") != 0 && strcmp(part, "idle=off") != 0) {
-            bool later = strcmp(part, "loops=on") == 0 || strcmp(part, "idle=on") == 0;
-            good = fail(failure, STATUS_USAGE,
-                        later ? "--opt %s: loop replacement is not built in; see neurodoom --features"
-                              : "--opt takes dispatch=off|hybrid|pure|live, loops=on|off and idle=on|off, "
-                                "separated by commas, not \"%s\"",
-                        part);
+        size_t length = strcspn(value, ","), i = 0;
+        while (i < ALL && strncmp(value, all[i].name, strlen(all[i].name)) != 0) {
+            i++;
         }
-        free(part);
-        if (!good) {
-            return false;
+        if (i == ALL) {
+            return fail(failure, STATUS_USAGE,
+                        "--opt takes dispatch=off|hybrid|pure|live, loops=on|off and idle=on|off, "
+                        "separated by commas, not \"%.*s\"",
+                        (int)length, value);
         }
+        *all[i].given = true;
+        text_list_add(&options->settings, text_format("neural.%.*s", (int)length, value));
         value += length + (value[length] == ',');
     }
     return true;
@@ -441,10 +444,13 @@ void options_print_help(FILE *stream)
           "  --speed PCT|max       speed of the guest's clock\n"
           "  --clock real|virtual  virtual: every run is identical (with --headless the default)\n"
           "  --ram MiB             memory the guest may use (256)\n"
-          "  --neural on|off       all that nets switch; --opt of a single one wins\n"
+          "  --neural on|off       all that nets switch; --opt of single ones wins\n"
           "  --opt dispatch=MODE   who picks the kernel of an instruction: off, the tables; hybrid, the\n"
           "                        tables, with the net's answers counted; pure, the net alone; live, as\n"
           "                        hybrid with the net asked again at every step, which is slow\n"
+          "  --opt loops=on|off    loops that a net has proposed, once proved, are done by kernels\n"
+          "  --opt idle=on|off     a guest that only waits for its clock sleeps (real clock)\n"
+          "  --verify              run the plain loop beside every replaced one, and compare\n"
           "window\n"
           "  -fullscreen, -window, -geometry WxH\n"
           "  --scale fit|integer|stretch, --aspect 4:3|square, --filter sharp|nearest|linear\n"
@@ -463,6 +469,7 @@ void options_print_help(FILE *stream)
           "  --log-level error|warning|info|debug\n"
           "\n"
           "In the game: ` opens the panel with every switch; ` then H shows the keys.\n"
-          "Exit status: 0 ok, 1 usage, 2 no WAD, 3 no display, 4 guest fault, 6 engine error, 130 Ctrl-C\n",
+          "Exit status: 0 ok, 1 usage, 2 no WAD, 3 no display, 4 guest fault,\n"
+          "5 --verify found a difference, 6 engine error, 130 Ctrl-C\n",
           stream);
 }

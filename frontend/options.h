@@ -47,7 +47,7 @@ struct doom_option {
 struct options {
     enum request request;
     bool headless;
-    bool dispatch_given; // by --opt, which wins over --neural
+    bool dispatch_given, loops_given, idle_given; // by --opt, which wins over --neural
     uint32_t frames; // stop after that many; 0: when the game ends
     struct screenshot_order *screenshots;
     size_t screenshot_count;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "overlay.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #define AVERAGED_MS 2000.0
 
 // Characters across, of the strip and of the panel below it.
-enum { COLUMNS = 48, LABEL_COLUMNS = 12 };
+enum { COLUMNS = 48, LABEL_COLUMNS = 12, HOT_LOOPS = 5, REJECTED_LOOPS = 3 };
 
 // The frames since the last reset, oldest first; returns how many.
 static unsigned fresh_frames(const struct overlay *o, const struct frame_figures **first)
@@ -69,12 +70,16 @@ bool overlay_refresh(struct overlay *o, struct session *s)
     struct machine_stats stats;
     session_get_stats(s, &stats);
     o->history_count = session_get_history(s, o->history);
-    struct overlay_figures f = {.memory = stats.memory_mapped,
-                                .dispatch_total = stats.dispatch_total,
-                                .dispatch_hit = stats.dispatch_hit};
+    o->loop_count = session_list_loops(s, o->loops, OVERLAY_LOOPS);
+    struct overlay_figures f = {.total = stats};
     double emulating = (double)(stats.emulating_ns - o->last.emulating_ns) / 1e9;
     if (seconds > 0) {
-        f.ips = emulating > 0 ? (double)(stats.retired - o->last.retired) / emulating : 0;
+        double retired = (double)(stats.retired - o->last.retired);
+        double credited = (double)(stats.credited - o->last.credited);
+        f.ips = emulating > 0 ? retired / emulating : 0;
+        f.ips_effective = emulating > 0 ? (retired + credited) / emulating : 0;
+        f.credited = credited / seconds;
+        f.skipped = (double)(stats.iterations_skipped - o->last.iterations_skipped) / seconds;
         f.idle = (double)(stats.idle_ns - o->last.idle_ns) / 1e7 / seconds;
         f.calls = (double)(stats.system_calls - o->last.system_calls) / seconds;
     }
@@ -120,6 +125,32 @@ static void row(struct pen *pen, const char *label, const char *format, ...)
     canvas_text(pen->canvas, pen->x, pen->y, INK_LABEL, label);
     canvas_text(pen->canvas, pen->x + LABEL_COLUMNS * canvas_advance(pen->canvas), pen->y, INK_TEXT, text);
     pen->y += canvas_line_height(pen->canvas);
+}
+
+static void head(struct pen *pen, const char *text)
+{
+    canvas_text(pen->canvas, pen->x, pen->y, INK_LABEL, text);
+    pen->y += canvas_line_height(pen->canvas);
+}
+
+// A row without a label.
+static void text_row(struct pen *pen, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void text_row(struct pen *pen, const char *format, ...)
+{
+    char text[80];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    canvas_text(pen->canvas, pen->x, pen->y, INK_TEXT, text);
+    pen->y += canvas_line_height(pen->canvas);
+}
+
+// Rows that stay free, so that what follows does not move.
+static void empty_rows(struct pen *pen, unsigned rows)
+{
+    pen->y += (int)rows * canvas_line_height(pen->canvas);
 }
 
 // The strip, fixed fields: `NEURAL [N/A]  speed 100%  max 412%  2.31 ms`.
@@ -203,45 +234,116 @@ static void draw_graph(struct overlay *o, struct pen *pen, int width)
 static void draw_dispatch(struct pen *pen, const struct overlay_figures *f,
                           const struct overlay_status *status)
 {
-    if (f->dispatch_total == 0) {
+    uint64_t n = f->total.dispatch_total, hit = f->total.dispatch_hit;
+    if (n == 0) {
         row(pen, "dispatch", "    N/A accuracy  %s", status->dispatch);
         return;
     }
-    double percent = 100 * (double)f->dispatch_hit / (double)f->dispatch_total;
-    if (f->dispatch_hit < f->dispatch_total && percent > 99.999) {
+    double percent = 100 * (double)hit / (double)n;
+    if (hit < n && percent > 99.999) {
         percent = 99.999;
     }
-    row(pen, "dispatch", "%7.*f %% of n %7.1f M  %s", f->dispatch_hit == f->dispatch_total ? 0 : 3, percent,
-        (double)f->dispatch_total / 1e6, status->dispatch);
+    row(pen, "dispatch", "%7.*f %% of n %7.1f M  %s", hit == n ? 0 : 3, percent, (double)n / 1e6,
+        status->dispatch);
+}
+
+static void draw_loop_figures(struct pen *pen, const struct overlay_figures *f,
+                              const struct overlay_status *status)
+{
+    if (!status->has_loops) {
+        row(pen, "guest IPS", "%7.1f M/s  effective     N/A", f->ips / 1e6);
+        row(pen, "loops", "    N/A detected     N/A proved");
+        row(pen, "skipped", "    N/A iterations");
+        row(pen, "credited", "    N/A instructions");
+        return;
+    }
+    const struct machine_stats *total = &f->total;
+    row(pen, "guest IPS", "%7.1f M/s  effective %7.1f M/s", f->ips / 1e6, f->ips_effective / 1e6);
+    row(pen, "loops", "%7" PRIu64 " detected %7" PRIu64 " proved  %s", total->loops_detected,
+        total->loops_proved, status->loops ? "on" : "off");
+    row(pen, "skipped", "%7.2f M iterations/s,%7.1f M all", f->skipped / 1e6,
+        (double)total->iterations_skipped / 1e6);
+    row(pen, "credited", "%7.1f M/s,%18.1f M all", f->credited / 1e6, (double)total->credited / 1e6);
+}
+
+static const char *loop_name(const struct machine_loop *loop)
+{
+    return *loop->function ? loop->function : "?";
+}
+
+// A share as a percentage in six characters.
+static void percentage(char text[8], double share)
+{
+    snprintf(text, 8, share >= 0.9995 ? "%5.0f%%" : "%5.2f%%", 100 * share);
+}
+
+// The hottest loops that are not refused: address, function, class, trips, what their replacement saves; then
+// the hottest of the others, and why.
+static void draw_loops(const struct overlay *o, struct pen *pen, const struct overlay_status *status)
+{
+    const struct machine_stats *total = &o->figures.total;
+    double all = (double)(total->retired + total->credited);
+    unsigned shown = 0;
+    if (!status->has_loops) {
+        row(pen, "hot loops", "    N/A");
+        row(pen, "rejected", "    N/A");
+        return;
+    }
+    head(pen, "hot loops                class      trips  saved");
+    for (size_t i = 0; i < o->loop_count && shown < HOT_LOOPS; i++) {
+        const struct machine_loop *loop = &o->loops[i];
+        if (loop->verdict == MACHINE_LOOP_REJECTED) {
+            continue;
+        }
+        char saved[8] = "     -";
+        if (loop->verdict == MACHINE_LOOP_PROVED && all > 0) {
+            percentage(saved, (double)loop->credited / all);
+        }
+        double trips = loop->entries ? (double)loop->iterations / (double)loop->entries : 0;
+        text_row(pen, "%8" PRIx32 " %-15.15s %-9.9s %6.*f %s", loop->header, loop_name(loop),
+                 loop->class_name, trips < 10000 ? 1 : 0, trips, saved);
+        shown++;
+    }
+    empty_rows(pen, HOT_LOOPS - shown);
+    char title[40];
+    snprintf(title, sizeof title, "rejected %10" PRIu64, total->loops_rejected);
+    head(pen, title);
+    shown = 0;
+    for (size_t i = 0; i < o->loop_count && shown < REJECTED_LOOPS; i++) {
+        const struct machine_loop *loop = &o->loops[i];
+        if (loop->verdict == MACHINE_LOOP_REJECTED) {
+            text_row(pen, "%8" PRIx32 " %s", loop->header, loop_name(loop));
+            text_row(pen, "%9s%.39s", "", loop->reason);
+            shown++;
+        }
+    }
+    empty_rows(pen, 2 * (REJECTED_LOOPS - shown));
 }
 
 static void draw_rows(struct overlay *o, struct pen *pen, bool full, const struct overlay_status *status)
 {
     const struct overlay_figures *f = &o->figures;
     row(pen, "engine", "%s", status->engine);
-    row(pen, "guest IPS", "%7.1f M/s  effective     N/A", f->ips / 1e6);
-    row(pen, "loops", "    N/A detected      N/A proved");
-    row(pen, "skipped", "    N/A iterations/s");
+    draw_loop_figures(pen, f, status);
     draw_dispatch(pen, f, status);
-    row(pen, "idle", "%7.1f %%", f->idle);
+    row(pen, "idle", "%7.1f %%  %s", f->idle, status->idle ? "on" : "off");
     if (!full) {
         return;
     }
-    row(pen, "hot loops", "    N/A (not built in)");
-    row(pen, "rejected", "    N/A (not built in)");
+    draw_loops(o, pen, status);
     row(pen, "calls", "%7.0f /s", f->calls);
-    row(pen, "memory", "%7.1f MiB mapped", (double)f->memory / (1 << 20));
+    row(pen, "memory", "%7.1f MiB mapped", (double)f->total.memory_mapped / (1 << 20));
     row(pen, "overlay", "%7.3f ms a drawing", o->cost_ms);
 }
 
-static int rows_shown(const struct settings *settings, bool recording)
+static int rows_shown(const struct settings *settings, const struct overlay_status *status)
 {
-    int rows = 1 + recording;
+    int rows = 1 + status->recording;
     if (settings->overlay >= OVERLAY_STD) {
-        rows += 6 + (settings->graph ? 6 : 0);
+        rows += 7 + (settings->graph ? 6 : 0);
     }
     if (settings->overlay == OVERLAY_FULL) {
-        rows += 5;
+        rows += 5 + (status->has_loops ? HOT_LOOPS + 2 * REJECTED_LOOPS : 0);
     }
     return rows;
 }
@@ -260,7 +362,7 @@ void overlay_draw(struct overlay *o, struct session *s, struct canvas *c, SDL_Re
         o->history_count = session_get_history(s, o->history);
     }
     int pad = canvas_line_height(c) / 3, inner = COLUMNS * canvas_advance(c);
-    int height = rows_shown(settings, status->recording) * canvas_line_height(c) + 2 * pad;
+    int height = rows_shown(settings, status) * canvas_line_height(c) + 2 * pad;
     struct pen pen = {c, width - inner - 2 * pad, pad};
     canvas_box(c, pen.x - pad, 0, inner + 3 * pad, height, INK_PANEL);
     draw_strip(o, &pen, status);

@@ -12,19 +12,19 @@
 #include "config.h"
 #include "session.h"
 
-enum { OVERLAY_MARKS = 16, OVERLAY_GRAPH_FRAMES = 150 };
+enum { OVERLAY_MARKS = 16, OVERLAY_GRAPH_FRAMES = 150, OVERLAY_LOOPS = 64 };
 
 // Counted over the time between two refreshes, but speed, max and ms over the last two seconds of frames.
 struct overlay_figures {
     double speed; // percent of DOOM's own 35 tics a second
     double most; // percent that the time spent emulating would allow, 0: unknown
     double emu_ms; // emulating time a frame
-    double ips; // guest instructions a second of emulating
+    double ips, ips_effective; // guest instructions a second of emulating; with those credited
+    double credited, skipped; // instructions and iterations of replaced loops, a second
     double idle; // percent of the time that the guest gave back
     double calls; // system calls a second
     double p50, p99; // frame time in ms, of the frames in the graph
-    uint64_t memory;
-    uint64_t dispatch_total, dispatch_hit; // since the start
+    struct machine_stats total; // since the start
 };
 
 struct overlay {
@@ -38,6 +38,8 @@ struct overlay {
     } marks[OVERLAY_MARKS];
     unsigned next_mark;
     double cost_ms; // of drawing the overlay, smoothed
+    size_t loop_count;
+    struct machine_loop loops[OVERLAY_LOOPS]; // at the last refresh, the hottest first
     unsigned history_count;
     struct frame_figures history[SESSION_HISTORY]; // as of the last drawing
 };
@@ -49,6 +51,7 @@ struct overlay_status {
     const char *engine;
     const char *neural; // "ON", "OFF" or "N/A"
     const char *dispatch; // mode
+    bool has_loops, loops, idle; // whether loops can be replaced; the switches
 };
 
 // Computes the figures anew if they are half a second old; returns whether it did.

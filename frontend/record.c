@@ -101,11 +101,16 @@ bool record_write_csv(struct recording *r, const char *path)
     for (uint32_t i = 0; i < r->count; i++) {
         const struct row *row = &r->rows[i];
         const struct frame_figures *f = &row->figures;
+        char loops[128] = ",,,,";
+        if (f->has_loops) {
+            snprintf(loops, sizeof loops, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+                     f->credited, f->iterations_skipped, f->loops_active, f->loops_new, f->loops_rejected);
+        }
         fprintf(file.stream,
-                "%u,%u,%s,%s,%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 ",,,,,,%" PRIu64 ",%" PRIu64
-                ",%.4f,%016" PRIx64 ",%s\n",
+                "%u,%u,%s,%s,%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%.4f,%016" PRIx64
+                ",%s\n",
                 f->number, f->gametic, row->phase, machine_engine_name(f->engine), f->at_ms - start,
-                f->frame_ms, f->emu_ms, f->present_ms, f->sleep_ms, f->retired, f->dispatch_total,
+                f->frame_ms, f->emu_ms, f->present_ms, f->sleep_ms, f->retired, loops, f->dispatch_total,
                 f->dispatch_hit, f->idle_ms, row->hash, row->marker);
     }
     pthread_mutex_unlock(&r->lock);
@@ -158,7 +163,8 @@ static cJSON *variant(struct recording *r, enum machine_engine engine)
     uint32_t skip = r->count > 1, count = 0;
     double *times = memory_resize(NULL, (r->count + 1) * sizeof *times);
     double total_ms = 0, emulating_ms = 0;
-    uint64_t retired = 0, dispatch_total = 0, dispatch_hit = 0;
+    uint64_t retired = 0, credited = 0, skipped = 0, dispatch_total = 0, dispatch_hit = 0;
+    bool has_loops = false;
     for (uint32_t i = skip; i < r->count; i++) {
         const struct frame_figures *f = &r->rows[i].figures;
         if (f->engine != engine) {
@@ -168,6 +174,9 @@ static cJSON *variant(struct recording *r, enum machine_engine engine)
         total_ms += f->frame_ms;
         emulating_ms += f->emu_ms;
         retired += f->retired;
+        has_loops |= f->has_loops;
+        credited += f->credited;
+        skipped += f->iterations_skipped;
         dispatch_total += f->dispatch_total;
         dispatch_hit += f->dispatch_hit;
     }
@@ -197,7 +206,14 @@ static cJSON *variant(struct recording *r, enum machine_engine engine)
     cJSON_AddNumberToObject(object, "low1_avg_fps", summary.low1_average_fps);
     cJSON_AddNumberToObject(object, "stutter_pct", summary.stutter_percent);
     cJSON_AddNumberToObject(object, "mips", emulating_ms > 0 ? (double)retired / emulating_ms / 1000 : 0);
-    cJSON_AddNullToObject(object, "skipped");
+    if (has_loops) {
+        cJSON_AddNumberToObject(object, "mips_effective",
+                                emulating_ms > 0 ? (double)(retired + credited) / emulating_ms / 1000 : 0);
+        cJSON_AddNumberToObject(object, "skipped", (double)skipped);
+    } else {
+        cJSON_AddNullToObject(object, "mips_effective");
+        cJSON_AddNullToObject(object, "skipped");
+    }
     if (dispatch_total) {
         cJSON_AddNumberToObject(object, "dispatch_accuracy", (double)dispatch_hit / (double)dispatch_total);
     } else {
@@ -246,6 +262,9 @@ static void add_settings(cJSON *root, const struct launch *launch, const struct 
     }
     cJSON_AddNumberToObject(object, "ram_mib", settings->ram);
     cJSON_AddStringToObject(object, "dispatch", machine_dispatch_names[launch->machine.dispatch]);
+    cJSON_AddBoolToObject(object, "loops", launch->machine.loop_models && launch->machine.loops);
+    cJSON_AddBoolToObject(object, "idle", launch->machine.idle);
+    cJSON_AddBoolToObject(object, "verify", launch->machine.verify);
     cJSON *arguments = cJSON_AddArrayToObject(object, "arguments");
     for (size_t i = 1; i < launch->arguments.count; i++) {
         cJSON_AddItemToArray(arguments, cJSON_CreateString(launch->arguments.items[i]));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Recording frame times: a row a frame as CSV, and the summary as JSON.
 //
-// The columns that nets and loop replacement will fill (credited, iterations_skipped, loops_*, dispatch_*)
-// stay empty, and null in JSON, as long as there is nothing to count.
+// Of each frame's interval: credited and iterations_skipped are what kernels did in place of loops,
+// loops_new and loops_rejected how many headers a net proposed or the checker refused; loops_active is how
+// many replacements are in force. They stay empty, and null in JSON, where no loop can be replaced.
 #ifndef FRONTEND_RECORD_H
 #define FRONTEND_RECORD_H
 

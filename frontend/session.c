@@ -159,6 +159,12 @@ static void measure(struct session *s, const struct machine_frame *frame, int64_
         .engine = session_engine(s),
         .dispatch_total = stats.dispatch_total - s->last_stats.dispatch_total,
         .dispatch_hit = stats.dispatch_hit - s->last_stats.dispatch_hit,
+        .has_loops = session_has_loops(s),
+        .credited = stats.credited - s->last_stats.credited,
+        .iterations_skipped = stats.iterations_skipped - s->last_stats.iterations_skipped,
+        .loops_active = session_get_loops(s) ? stats.loops_proved : 0,
+        .loops_new = stats.loops_detected - s->last_stats.loops_detected,
+        .loops_rejected = stats.loops_rejected - s->last_stats.loops_rejected,
     };
     double rest = figures->frame_ms - figures->emu_ms - figures->present_ms;
     figures->sleep_ms = rest > 0 ? rest : 0;
@@ -270,6 +276,7 @@ static void finish(struct session *s, enum machine_state state)
             .seconds = (double)(s->demo_last_ns - s->demo_first_ns) / 1e9,
             .emulating_seconds = (double)(s->demo_last.emulating_ns - s->demo_first.emulating_ns) / 1e9,
             .retired = s->demo_last.retired - s->demo_first.retired,
+            .credited = s->demo_last.credited - s->demo_first.credited,
         };
     }
     pthread_cond_broadcast(&s->changed);
@@ -458,6 +465,36 @@ void session_set_dispatch(struct session *s, enum machine_dispatch dispatch)
 enum machine_dispatch session_get_dispatch(struct session *s)
 {
     return machine_get_dispatch(s->machine);
+}
+
+bool session_has_loops(struct session *s)
+{
+    return machine_has_loops(s->machine);
+}
+
+void session_set_loops(struct session *s, bool on)
+{
+    machine_set_loops(s->machine, on);
+}
+
+bool session_get_loops(struct session *s)
+{
+    return machine_get_loops(s->machine);
+}
+
+size_t session_list_loops(struct session *s, struct machine_loop *loops, size_t max)
+{
+    return machine_list_loops(s->machine, loops, max);
+}
+
+void session_set_idle(struct session *s, bool on)
+{
+    machine_set_idle(s->machine, on);
+}
+
+bool session_get_idle(struct session *s)
+{
+    return machine_get_idle(s->machine);
 }
 
 void session_ask_to_quit(struct session *s)

@@ -27,6 +27,10 @@ struct frame_figures {
     uint64_t retired; // guest instructions in the interval
     enum machine_engine engine; // at its end
     uint64_t dispatch_total, dispatch_hit; // of them seen, and named rightly, by the dispatch net
+    bool has_loops; // else what follows is 0
+    uint64_t credited, iterations_skipped; // instructions and iterations of loops that were replaced
+    uint64_t loops_active; // proved and switched on
+    uint64_t loops_new, loops_rejected; // proposed or refused in the interval
 };
 
 // Called on the emulation thread, whatever it does delays the guest.
@@ -69,7 +73,7 @@ struct session_timing {
     uint32_t tics; // as the engine counts them
     double seconds;
     double emulating_seconds; // of these
-    uint64_t retired;
+    uint64_t retired, credited;
 };
 
 // Creates the machine and starts the emulation thread. config's callbacks are the session's own; everything
@@ -116,6 +120,15 @@ char *session_take_message(struct session *s);
 bool session_has_dispatch(struct session *s);
 void session_set_dispatch(struct session *s, enum machine_dispatch dispatch);
 enum machine_dispatch session_get_dispatch(struct session *s);
+
+// False where no loop is ever replaced: see machine_has_loops.
+bool session_has_loops(struct session *s);
+void session_set_loops(struct session *s, bool on);
+bool session_get_loops(struct session *s);
+size_t session_list_loops(struct session *s, struct machine_loop *loops, size_t max);
+
+void session_set_idle(struct session *s, bool on);
+bool session_get_idle(struct session *s);
 
 // Asks the guest to end in good order: it saves its configuration. A pause is lifted.
 void session_ask_to_quit(struct session *s);

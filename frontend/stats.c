@@ -2,9 +2,13 @@
 #include "stats.h"
 
 #include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "host.h"
 #include "text.h"
+
+enum { LOOPS_LISTED = 32 };
 
 // hit of n, and n; null where nothing was counted.
 static void add_share(cJSON *root, const char *name, const char *n_name, uint64_t hit, uint64_t n)
@@ -15,6 +19,59 @@ static void add_share(cJSON *root, const char *name, const char *n_name, uint64_
         cJSON_AddNullToObject(root, name);
     }
     cJSON_AddNumberToObject(root, n_name, (double)n);
+}
+
+static void add_loop_list(cJSON *root, struct session *s)
+{
+    static const char *const verdicts[] = {[MACHINE_LOOP_PROPOSED] = "proposed",
+                                           [MACHINE_LOOP_PROVED] = "proved",
+                                           [MACHINE_LOOP_REJECTED] = "rejected"};
+    struct machine_loop loops[LOOPS_LISTED];
+    size_t count = session_list_loops(s, loops, LOOPS_LISTED);
+    cJSON *list = cJSON_AddArrayToObject(root, "hot_loops");
+    for (size_t i = 0; i < count; i++) {
+        const struct machine_loop *loop = &loops[i];
+        char header[16];
+        snprintf(header, sizeof header, "%#" PRIx32, loop->header);
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "header", header);
+        cJSON_AddStringToObject(object, "function", loop->function);
+        cJSON_AddStringToObject(object, "class", loop->class_name);
+        cJSON_AddStringToObject(object, "verdict", verdicts[loop->verdict]);
+        cJSON_AddStringToObject(object, "reason", loop->reason);
+        cJSON_AddNumberToObject(object, "entries", (double)loop->entries);
+        cJSON_AddNumberToObject(object, "iterations", (double)loop->iterations);
+        cJSON_AddNumberToObject(object, "saved", (double)loop->credited);
+        cJSON_AddNumberToObject(object, "share", loop->share);
+        cJSON_AddItemToArray(list, object);
+    }
+}
+
+static void add_loops(cJSON *root, struct session *s, const struct machine_stats *stats)
+{
+    bool there = session_has_loops(s);
+    double seconds = (double)stats->emulating_ns / 1e9;
+    const struct {
+        const char *name;
+        double value;
+    } figures[] = {
+        {"credited", (double)stats->credited},
+        {"ips_effective", seconds > 0 ? (double)(stats->retired + stats->credited) / seconds : 0},
+        {"iterations_skipped", (double)stats->iterations_skipped},
+        {"loops_detected", (double)stats->loops_detected},
+        {"loops_proved", (double)stats->loops_proved},
+        {"loops_rejected", (double)stats->loops_rejected},
+        {"verify_failures", (double)stats->verify_failures},
+    };
+    cJSON_AddStringToObject(root, "loops", !there ? "n/a" : session_get_loops(s) ? "on" : "off");
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        if (there) {
+            cJSON_AddNumberToObject(root, figures[i].name, figures[i].value);
+        } else {
+            cJSON_AddNullToObject(root, figures[i].name);
+        }
+    }
+    add_loop_list(root, s);
 }
 
 static void add_counters(cJSON *root, struct session *s)
@@ -29,11 +86,8 @@ static void add_counters(cJSON *root, struct session *s)
     cJSON_AddNumberToObject(root, "idle_ms", (double)stats.idle_ns / 1e6);
     cJSON_AddNumberToObject(root, "system_calls", (double)stats.system_calls);
     cJSON_AddNumberToObject(root, "memory_mapped", (double)stats.memory_mapped);
-    static const char *const uncounted[] = {"credited",     "ips_effective",  "loops_detected",
-                                            "loops_proved", "loops_rejected", "iterations_skipped"};
-    for (size_t i = 0; i < sizeof uncounted / sizeof *uncounted; i++) {
-        cJSON_AddNullToObject(root, uncounted[i]);
-    }
+    cJSON_AddStringToObject(root, "idle", session_get_idle(s) ? "on" : "off");
+    add_loops(root, s, &stats);
     cJSON_AddStringToObject(root, "dispatch", machine_dispatch_names[session_get_dispatch(s)]);
     add_share(root, "dispatch_accuracy", "dispatch_total", stats.dispatch_hit, stats.dispatch_total);
     add_share(root, "dispatch_accuracy_static", "dispatch_words", stats.dispatch_words_hit,

@@ -365,7 +365,9 @@ static int run(struct app *app)
     app->dirty = true;
     const char *no_translator = action_missing(ACTION_ENGINE);
     if (no_translator) {
-        toast_add(&app->toasts, "%s", no_translator);
+        toast_add(&app->toasts, "%s, and no loop is replaced", no_translator);
+    } else if (!*app->launch.loop_models) {
+        toast_add(&app->toasts, "there are no nets for loops: no loop is replaced");
     }
     bool interrupted = play(app);
     session_stop(app->session);
@@ -378,7 +380,7 @@ static int run(struct app *app)
     app->session = NULL;
     if (failure.text) {
         log_line(LOG_ERROR, "%s", failure.text);
-        if (!app->quitting) {
+        if (!app->quitting && status != STATUS_DIFFERS) {
             show_page(app, status == STATUS_FAULT ? "The guest has been stopped" : "The engine has ended",
                       failure.text, "any key: quit");
         }
