@@ -123,7 +123,7 @@ static unsigned part(struct run *r, const struct meaning_op *m)
 static uint16_t run_read(struct run *r, const struct meaning_op *m)
 {
     unsigned var = part(r, m);
-    if (var == PART_ZERO)
+    if (var == PART_ZERO || var == PART_SINK) // the sink: a part of it is kept, which nobody sees
         return symbol_constant(r->s, m->bits, 0);
     if (var >= LOOP_VARS || m->bits > r->s->nodes[r->it->state[var]].bits) {
         give_up(r);

@@ -427,7 +427,7 @@ static uint16_t fold_select(struct symbols *s, unsigned bits, uint16_t condition
     b = assume(s, b, condition, false, DEPTH);
     if (a == b)
         return a;
-    if (n.kind == NODE_XOR)
+    if (has_constant(s, condition, NODE_XOR)) // not n.a
         return symbol_make(s, NODE_SELECT, bits, n.a, b, a);
     if (n.kind == NODE_EQ && ((a == n.a && b == n.b) || (a == n.b && b == n.a)))
         return b;

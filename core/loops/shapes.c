@@ -327,7 +327,7 @@ static void find_count(const struct finder *x, struct loop_exit *e)
 {
     uint16_t goes_on = symbol_not(x->s, e->condition);
     struct node n = x->s->nodes[goes_on];
-    bool negated = n.kind == NODE_XOR;
+    bool negated = n.kind == NODE_XOR && symbol_is(x->s, n.b, 1);
     if (negated)
         n = x->s->nodes[n.a];
     bool equal = n.kind == NODE_EQ;

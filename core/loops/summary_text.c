@@ -107,7 +107,9 @@ static void add_node(struct text *t, unsigned node)
     switch (symbol_operands(n->kind)) {
     case 0:
         if (n->kind == NODE_CONSTANT)
-            add_number(t, (uint64_t)symbol_signed(n->value, n->bits == 1 ? 2 : n->bits));
+            add_number(t, n->value + 1024 > symbol_mask(n->bits) && n->bits >= 32
+                              ? (uint64_t)symbol_signed(n->value, n->bits)
+                              : n->value);
         else
             add_var(t, n->kind == NODE_LOAD ? LINEAR_LOAD + n->a : n->a);
         return;
