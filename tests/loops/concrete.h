@@ -40,6 +40,13 @@ static uint8_t *stored_byte(uint32_t address)
     return NULL;
 }
 
+static void copy_image(struct memory_image *to, const struct memory_image *from)
+{
+    to->seed = from->seed;
+    to->count = from->count;
+    memcpy(to->bytes, from->bytes, from->count * sizeof from->bytes[0]);
+}
+
 static uint64_t image_load(uint64_t address, unsigned size)
 {
     uint64_t value = 0;
