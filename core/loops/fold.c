@@ -68,21 +68,30 @@ static uint16_t demand(struct symbols *s, uint16_t x, uint64_t mask, unsigned de
     }
 }
 
-// x where condition is known to be value.
-static uint16_t assume(struct symbols *s, uint16_t x, uint16_t condition, bool value, unsigned depth)
+// x where yes is known to hold and no, its negation, not to.
+static uint16_t assume(struct symbols *s, uint16_t x, uint16_t yes, uint16_t no, unsigned depth)
 {
     struct node n = s->nodes[x];
-    if (x == condition)
-        return constant(s, 1, value);
+    if (x == yes || x == no)
+        return constant(s, 1, x == yes);
     unsigned operands = symbol_operands(n.kind);
-    if (depth == 0 || operands == 0 || x < condition)
+    if (depth == 0 || operands == 0 || (x < yes && x < no))
         return x; // what was made before the condition does not contain it
     uint16_t v[3] = {n.a, n.b, n.c};
     for (unsigned k = 0; k < operands; k++)
-        v[k] = assume(s, v[k], condition, value, depth - 1);
+        v[k] = assume(s, v[k], yes, no, depth - 1);
     if (v[0] == n.a && (operands < 2 || v[1] == n.b) && (operands < 3 || v[2] == n.c))
         return x;
     return symbol_make(s, n.kind, n.bits, v[0], v[1], v[2]);
+}
+
+// x where condition holds.
+static uint16_t given(struct symbols *s, uint16_t x, uint16_t condition)
+{
+    struct node n = s->nodes[condition];
+    if (n.kind == NODE_AND)
+        return given(s, given(s, x, n.a), n.b);
+    return assume(s, x, condition, symbol_not(s, condition), DEPTH);
 }
 
 static uint16_t fold_add(struct symbols *s, unsigned bits, uint16_t a, uint16_t b)
@@ -195,7 +204,7 @@ static uint16_t fold_and(struct symbols *s, unsigned bits, uint16_t a, uint16_t 
             return b;
         if (na.kind == NODE_AND && (na.a == b || na.b == b))
             return a;
-        uint16_t simpler = assume(s, b, a, true, DEPTH);
+        uint16_t simpler = given(s, b, a);
         if (simpler != b)
             return MAKE(NODE_AND, 1, a, simpler);
     }
@@ -220,7 +229,7 @@ static uint16_t fold_or(struct symbols *s, unsigned bits, uint16_t a, uint16_t b
                 if (p == r)
                     return MAKE(NODE_AND, 1, p, MAKE(NODE_OR, 1, q, k & 2 ? nb.b : nb.a));
             }
-        uint16_t simpler = assume(s, b, a, false, DEPTH);
+        uint16_t simpler = given(s, b, symbol_not(s, a));
         if (simpler != b)
             return MAKE(NODE_OR, 1, a, simpler);
         if (symbol_not(s, a) == b)
@@ -423,8 +432,8 @@ static uint16_t fold_select(struct symbols *s, unsigned bits, uint16_t condition
     struct node n = s->nodes[condition];
     if (is_constant(s, condition))
         return n.value ? a : b;
-    a = assume(s, a, condition, true, DEPTH);
-    b = assume(s, b, condition, false, DEPTH);
+    a = given(s, a, condition);
+    b = given(s, b, symbol_not(s, condition));
     if (a == b)
         return a;
     if (has_constant(s, condition, NODE_XOR)) // not n.a
@@ -439,6 +448,10 @@ static uint16_t fold_select(struct symbols *s, unsigned bits, uint16_t condition
             return value_of(s, b) ? MAKE(NODE_OR, 1, symbol_not(s, condition), a)
                                   : MAKE(NODE_AND, 1, condition, a);
     }
+    if (symbol_is(s, a, 1) && symbol_is(s, b, 0))
+        return MAKE1(NODE_ZEXT, bits, condition);
+    if (symbol_is(s, a, 0) && symbol_is(s, b, 1))
+        return MAKE1(NODE_ZEXT, bits, symbol_not(s, condition));
     for (unsigned k = 0; k < 2; k++) { // zero-extended after the choice
         uint16_t wide = k ? b : a, other = k ? a : b;
         struct node nw = s->nodes[wide];

@@ -60,21 +60,45 @@ static void branch_within(struct body *b, uint32_t target, uint16_t condition)
     memcpy(way->state, b->it.state, sizeof way->state);
 }
 
+// The parts of a condition that holds if one of them does; returns how many, or more than max.
+static unsigned split(struct symbols *s, uint16_t condition, uint16_t *parts, unsigned count, unsigned max)
+{
+    struct node n = s->nodes[condition];
+    bool is_negation = n.kind == NODE_XOR && symbol_is(s, n.b, 1);
+    struct node negated = s->nodes[is_negation ? n.a : condition];
+    if (n.kind == NODE_OR)
+        return split(s, n.b, parts, split(s, n.a, parts, count, max), max);
+    if (is_negation && negated.kind == NODE_AND)
+        return split(s, symbol_not(s, negated.b), parts,
+                     split(s, symbol_not(s, negated.a), parts, count, max), max);
+    if (count < max)
+        parts[count] = condition;
+    return count + 1;
+}
+
 static void leave(struct body *b, uint32_t target, uint16_t condition, bool at_end)
 {
     struct loop_summary *out = b->it.out;
+    uint16_t parts[SUMMARY_EXITS] = {condition};
+    unsigned room = SUMMARY_EXITS - out->exit_count;
     if (symbol_is(&b->it.s, condition, 0))
         return;
-    if (out->exit_count == SUMMARY_EXITS) {
+    if (room == 0) {
         b->it.reason = "too many exits";
         return;
     }
-    out->exits[out->exit_count++] = (struct loop_exit){.pc = b->it.pc,
-                                                       .target = target,
-                                                       .condition = condition,
-                                                       .accesses_before = out->access_count,
-                                                       .length = b->it.state[LOOP_VAR_LENGTH],
-                                                       .at_end = at_end};
+    unsigned count = split(&b->it.s, condition, parts, 0, room);
+    if (count > room) {
+        parts[0] = condition;
+        count = 1;
+    }
+    for (unsigned k = 0; k < count; k++)
+        out->exits[out->exit_count++] = (struct loop_exit){.pc = b->it.pc,
+                                                           .target = target,
+                                                           .condition = parts[k],
+                                                           .accesses_before = out->access_count,
+                                                           .length = b->it.state[LOOP_VAR_LENGTH],
+                                                           .at_end = at_end};
 }
 
 // taken: under what condition, apart from the path.

@@ -114,7 +114,8 @@ struct access {
     uint64_t index_max; // bytes
 };
 
-// A way out of the loop: taken in the first iteration in which condition holds, if no earlier one is.
+// A way out of the loop: taken in the first iteration in which condition holds, if no earlier one is. A branch
+// that leaves if one of several things holds is as many exits.
 struct loop_exit {
     uint32_t pc; // of the branch
     uint32_t target;
