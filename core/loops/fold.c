@@ -179,9 +179,6 @@ static uint16_t fold_and_constant(struct symbols *s, unsigned bits, uint16_t a, 
         uint64_t amount = value_of(s, na.b);
         return MAKE(NODE_SHL, bits, MAKE(NODE_AND, bits, na.a, constant(s, bits, mask >> amount)), na.b);
     }
-    if (na.kind == NODE_SELECT && is_constant(s, na.b) && is_constant(s, na.c))
-        return symbol_make(s, NODE_SELECT, bits, na.a, constant(s, bits, mask & value_of(s, na.b)),
-                           constant(s, bits, mask & value_of(s, na.c)));
     return plain(s, NODE_AND, bits, a, constant(s, bits, mask));
 }
 
@@ -537,6 +534,12 @@ static uint16_t fold_extend(struct symbols *s, enum node_kind kind, unsigned bit
 uint16_t symbol_fold(struct symbols *s, enum node_kind kind, unsigned bits, uint16_t a, uint16_t b,
                      uint16_t c)
 {
+    struct node na = s->nodes[a];
+    unsigned operands = symbol_operands(kind);
+    if (na.kind == NODE_SELECT && is_constant(s, na.b) && is_constant(s, na.c) &&
+        (operands == 1 || (operands == 2 && is_constant(s, b))))
+        return symbol_make(s, NODE_SELECT, bits, na.a, symbol_make(s, kind, bits, na.b, b, 0),
+                           symbol_make(s, kind, bits, na.c, b, 0));
     switch (kind) {
     case NODE_ADD: return fold_add(s, bits, a, b);
     case NODE_SUB: return fold_sub(s, bits, a, b);

@@ -86,6 +86,11 @@ static void add_number(struct text *t, uint64_t value)
         add(t, value < 1024 ? "%" PRIu64 : "0x%" PRIx64, value);
 }
 
+static bool is_small_negative(const struct node *n)
+{
+    return n->kind == NODE_CONSTANT && n->bits >= 32 && n->value > symbol_mask(n->bits) - 1024;
+}
+
 static void add_node(struct text *t, unsigned node)
 {
     static const char *const operators[] = {
@@ -107,9 +112,7 @@ static void add_node(struct text *t, unsigned node)
     switch (symbol_operands(n->kind)) {
     case 0:
         if (n->kind == NODE_CONSTANT)
-            add_number(t, n->value + 1024 > symbol_mask(n->bits) && n->bits >= 32
-                              ? (uint64_t)symbol_signed(n->value, n->bits)
-                              : n->value);
+            add_number(t, is_small_negative(n) ? (uint64_t)symbol_signed(n->value, n->bits) : n->value);
         else
             add_var(t, n->kind == NODE_LOAD ? LINEAR_LOAD + n->a : n->a);
         return;
@@ -120,6 +123,10 @@ static void add_node(struct text *t, unsigned node)
     case 2:
         add(t, "(");
         add_node(t, n->a);
+        if (n->kind == NODE_ADD && is_small_negative(&t->s->nodes[n->b])) {
+            add(t, " - %" PRIu64, -(uint64_t)symbol_signed(t->s->nodes[n->b].value, n->bits));
+            break;
+        }
         add(t, " %s ", operators[n->kind]);
         add_node(t, n->b);
         break;

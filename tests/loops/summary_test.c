@@ -2,6 +2,7 @@
 // Summaries of loops against running them: of random bodies, or of all loops in a program's code.
 // usage: summary_test random COUNT SEED
 //        summary_test program ELF
+//        summary_test print WORDS (the summary of the first loop in a file of instructions)
 //        summary_test tables (whether this build can summarise)
 #include <elf.h>
 #include <stdio.h>
@@ -392,6 +393,27 @@ static void loops_of_program(const char *path)
     fclose(f);
 }
 
+static void print_loop(const char *path)
+{
+    static char text[1 << 16];
+    static struct loop_summary s;
+    uint32_t words[256];
+    const char *reason;
+    FILE *f = fopen(path, "rb");
+    size_t count = f ? fread(words, 4, 256, f) : 0;
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t header = branch_target(words[k], 4 * k) / 4;
+        if (header > k)
+            continue;
+        if (loop_summarize(&s, 4 * header, words + header, k - header + 1, &reason))
+            loop_summary_print(&s, text, sizeof text);
+        puts(*text ? text : reason);
+        break;
+    }
+    if (f)
+        fclose(f);
+}
+
 int main(int argc, char **argv)
 {
     isa_init();
@@ -402,8 +424,11 @@ int main(int argc, char **argv)
         random_loops((unsigned)atoi(argv[2]));
     } else if (argc == 3 && strcmp(argv[1], "program") == 0) {
         loops_of_program(argv[2]);
+    } else if (argc == 3 && strcmp(argv[1], "print") == 0) {
+        print_loop(argv[2]);
+        return 0;
     } else {
-        fprintf(stderr, "usage: summary_test random COUNT SEED | program ELF | tables\n");
+        fprintf(stderr, "usage: summary_test random COUNT SEED | program ELF | print WORDS | tables\n");
         return 2;
     }
     printf("ok summary: %u loops, %u rejected; %u iterations, %u affine variables, %u streams, %u gathers, "
