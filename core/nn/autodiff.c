@@ -441,6 +441,28 @@ struct tensor *nn_mean_time(struct graph *g, struct tensor *x, const int *length
     return y;
 }
 
+struct step_context {
+    struct tensor *x, *y;
+    size_t offset;
+};
+
+static void step_back(struct graph *g, void *context)
+{
+    struct step_context *c = context;
+    g->k->scale(tensor_count(c->y), 1, c->y->grad, 1, graph_grad_sum(g, c->x) + c->offset);
+}
+
+struct tensor *nn_step(struct graph *g, struct tensor *x, int step)
+{
+    if (x->rank != 3 || step < 0 || step >= x->shape[0])
+        nn_die("step %d: needs [time,batch,columns] with so many steps", step);
+    struct tensor *y = graph_result(g, 3, (int[]){1, x->shape[1], x->shape[2]}, x, NULL);
+    struct step_context c = {x, y, tensor_count(y) * step};
+    g->k->scale(tensor_count(y), 1, x->data + c.offset, 0, y->data);
+    graph_record(g, y, step_back, graph_context(g, &c, sizeof c));
+    return y;
+}
+
 struct loss_context {
     struct tensor *x, *loss;
     float *dx; // of the sum over rows

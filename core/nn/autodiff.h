@@ -80,6 +80,9 @@ struct tensor *nn_dropout(struct graph *g, struct tensor *x, float p);
 // [time,batch,columns] to [batch,columns]: the mean over the first lengths[b] >= 1 steps (NULL: all).
 struct tensor *nn_mean_time(struct graph *g, struct tensor *x, const int *lengths);
 
+// One step of [time,batch,columns], as [1,batch,columns].
+struct tensor *nn_step(struct graph *g, struct tensor *x, int step);
+
 // Losses: a tensor of one element. The mean over rows, weighted where weight [rows] is given (not all 0).
 // Classes 0..columns-1.
 struct tensor *nn_cross_entropy(struct graph *g, struct tensor *x, const int *classes, const float *weight);

@@ -64,7 +64,8 @@ bool model_save(const char *base, const struct params *p, const struct model_inf
         return nn_fail(error, "%s: seed %llu does not fit into a JSON number", base,
                        (unsigned long long)info->seed);
     char *array = path_of(base, ".npy"), *beside = path_of(base, ".json"), hash[65];
-    bool good = npy_write(array, p->data, 1, (int[]){(int)p->count}, hash, error);
+    bool good =
+        (info->half ? npy_write_half : npy_write)(array, p->data, 1, (int[]){(int)p->count}, hash, error);
     if (good) {
         cJSON *json = cJSON_CreateObject();
         cJSON_AddStringToObject(json, "name", info->name);

@@ -17,6 +17,7 @@ struct model_info {
     uint64_t seed;
     const char *commit; // of the sources that trained it
     const struct cJSON *metrics; // an object, written as it is; stays the caller's
+    bool half; // numbers of 16 bits in the file
 };
 
 // Writes both files, each whole or not at all, the JSON last; what stands in the JSON is checked by loading.

@@ -50,6 +50,48 @@ static bool parse_shape(struct npy *n, const char *text)
     return n->rank > 0;
 }
 
+float nn_float_of_half(uint16_t half)
+{
+    uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31, fraction = half & 0x3ff;
+    float value;
+    if (exponent == 0) // zero, or below the smallest normal number
+        value = (float)fraction * 0x1p-24f;
+    else {
+        uint32_t bits = (exponent == 31 ? 255u << 23 : (exponent + 112) << 23) | fraction << 13;
+        memcpy(&value, &bits, sizeof value);
+    }
+    return sign ? -value : value;
+}
+
+uint16_t nn_half_of_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint32_t sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;
+    if (size > 0x7f800000)
+        return (uint16_t)(sign | 0x7e00);
+    if (size < 0x38800000) { // below the smallest normal number: the sum is rounded to multiples of 2^-24
+        float fraction = (value < 0 ? -value : value) + 0.5f;
+        memcpy(&bits, &fraction, sizeof bits);
+        return (uint16_t)(sign | (bits - 0x3f000000));
+    }
+    // To the nearest, ties to even; a carry goes into the exponent.
+    uint32_t rounded = (size - 0x38000000 + 0xfff + (size >> 13 & 1)) >> 13;
+    return (uint16_t)(sign | (rounded < 0x7c00 ? rounded : 0x7c00));
+}
+
+static bool convert(struct npy *n, const unsigned char *from)
+{
+    n->converted = malloc(n->count * sizeof *n->converted);
+    for (size_t i = 0; n->converted && i < n->count; i++) {
+        uint16_t half;
+        memcpy(&half, from + i * sizeof half, sizeof half);
+        n->converted[i] = nn_float_of_half(half);
+    }
+    n->data = n->converted;
+    return n->converted;
+}
+
 static bool parse(struct npy *n, const char *path, struct nn_error *error)
 {
     const unsigned char *bytes = n->mapping;
@@ -68,8 +110,9 @@ static bool parse(struct npy *n, const char *path, struct nn_error *error)
     const char *type = value_of(header, "descr"), *order = value_of(header, "fortran_order");
     const char *shape = value_of(header, "shape");
     bool good = true;
-    if (!type || strncmp(type, "'<f4'", 5) != 0)
-        good = nn_fail(error, "%s: its elements are %.*s, not '<f4' (32-bit little-endian floats)", path,
+    size_t bytes_each = type && strncmp(type, "'<f2'", 5) == 0 ? sizeof(uint16_t) : sizeof(float);
+    if (!type || (bytes_each == sizeof(float) && strncmp(type, "'<f4'", 5) != 0))
+        good = nn_fail(error, "%s: its elements are %.*s, not '<f4' or '<f2' (little-endian floats)", path,
                        type ? (int)strcspn(type, ",}") : 16, type ? type : "of no known type");
     else if (!order || strncmp(order, "False", 5) != 0)
         good = nn_fail(error, "%s: not in row-major order", path);
@@ -78,16 +121,18 @@ static bool parse(struct npy *n, const char *path, struct nn_error *error)
     free(header);
     if (!good)
         return false;
-    size_t expected = start + size + n->count * sizeof(float);
+    size_t expected = start + size + n->count * bytes_each;
     if (n->mapped < expected)
         return nn_fail(error, "%s: truncated: %zu bytes, but its header announces %zu", path, n->mapped,
                        expected);
     if (n->mapped > expected)
         return nn_fail(error, "%s: %zu bytes too long for the shape in its header", path,
                        n->mapped - expected);
-    if ((start + size) % sizeof(float) != 0)
-        return nn_fail(error, "%s: its data are not aligned to 4 bytes", path);
+    if ((start + size) % bytes_each != 0)
+        return nn_fail(error, "%s: its data are not aligned to %zu bytes", path, bytes_each);
     n->data = (const float *)(bytes + start + size);
+    if (bytes_each == sizeof(uint16_t) && !convert(n, bytes + start + size))
+        return nn_fail(error, "%s: no memory for %zu elements", path, n->count);
     size_t bad = nn_first_not_finite(n->data, n->count);
     if (bad < n->count)
         return nn_fail(error, "%s: element %zu is %f", path, bad, (double)n->data[bad]);
@@ -123,6 +168,7 @@ void npy_close(struct npy *n)
 {
     if (n->mapping)
         munmap(n->mapping, n->mapped);
+    free(n->converted);
     *n = (struct npy){0};
 }
 
@@ -186,13 +232,17 @@ bool nn_write_file(const char *path, const void *bytes, size_t size, struct nn_e
     return good || nn_fail(error, "%s: cannot be written: %s", path, strerror(why));
 }
 
-bool npy_write(const char *path, const float *data, int rank, const int *shape, char sha256[65],
-               struct nn_error *error)
+static bool write_array(const char *path, const float *data, bool half, int rank, const int *shape,
+                        char sha256[65], struct nn_error *error)
 {
     size_t count = 1;
     for (int i = 0; i < rank; i++)
         count *= (size_t)shape[i];
-    size_t bad = nn_first_not_finite(data, count), size = HEADER + count * sizeof(float);
+    size_t bad = nn_first_not_finite(data, count);
+    for (size_t i = 0; half && i < bad; i++)
+        if (nn_half_of_float(data[i] < 0 ? -data[i] : data[i]) == 0x7c00)
+            bad = i;
+    size_t size = HEADER + count * (half ? sizeof(uint16_t) : sizeof(float));
     if (bad < count)
         return nn_fail(error, "%s: not written: element %zu is %f", path, bad, (double)data[bad]);
     char *bytes = malloc(size), text[64];
@@ -205,14 +255,31 @@ bool npy_write(const char *path, const float *data, int rank, const int *shape, 
     bytes[7] = 0;
     bytes[8] = HEADER - 10;
     bytes[9] = 0;
-    int length =
-        snprintf(bytes + 10, HEADER - 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }", text);
+    int length = snprintf(bytes + 10, HEADER - 10,
+                          "{'descr': '<f%d', 'fortran_order': False, 'shape': (%s), }", half ? 2 : 4, text);
     bytes[10 + length] = ' ';
     bytes[HEADER - 1] = '\n';
-    memcpy(bytes + HEADER, data, count * sizeof(float));
+    if (!half)
+        memcpy(bytes + HEADER, data, count * sizeof(float));
+    for (size_t i = 0; half && i < count; i++) {
+        uint16_t value = nn_half_of_float(data[i]);
+        memcpy(bytes + HEADER + i * sizeof value, &value, sizeof value);
+    }
     if (sha256)
         nn_sha256(bytes, size, sha256);
     bool good = nn_write_file(path, bytes, size, error);
     free(bytes);
     return good;
+}
+
+bool npy_write(const char *path, const float *data, int rank, const int *shape, char sha256[65],
+               struct nn_error *error)
+{
+    return write_array(path, data, false, rank, shape, sha256, error);
+}
+
+bool npy_write_half(const char *path, const float *data, int rank, const int *shape, char sha256[65],
+                    struct nn_error *error)
+{
+    return write_array(path, data, true, rank, shape, sha256, error);
 }

@@ -147,6 +147,15 @@ int tensor_rows(const struct tensor *t)
     return rows;
 }
 
+int tensor_best(const struct tensor *t, int row)
+{
+    int columns = tensor_columns(t), best = 0;
+    const float *x = t->data + (size_t)row * columns;
+    for (int c = 1; c < columns; c++)
+        best = x[c] > x[best] ? c : best;
+    return best;
+}
+
 size_t nn_first_not_finite(const float *values, size_t count)
 {
     size_t i = 0;

@@ -66,6 +66,7 @@ struct tensor *tensor_create(struct arena *a, float *data, int rank, const int *
 size_t tensor_count(const struct tensor *t);
 int tensor_columns(const struct tensor *t); // the last dimension
 int tensor_rows(const struct tensor *t); // all others
+int tensor_best(const struct tensor *t, int row); // the column of the row's greatest element, the first such
 
 // Index of the first element that is NaN or infinite, or count if there is none.
 size_t nn_first_not_finite(const float *values, size_t count);

@@ -150,6 +150,13 @@ static struct tensor *forward_mean_all(struct graph *g, struct params *p, bool b
     return nn_mean_time(g, at(p, 0), NULL);
 }
 
+// Two steps that overlap in what they take from the input.
+static struct tensor *forward_step(struct graph *g, struct params *p, bool big)
+{
+    struct tensor *x = at(p, 0);
+    return nn_add(g, nn_add(g, nn_step(g, x, 0), nn_step(g, x, big ? 7 : 2)), nn_step(g, x, 0));
+}
+
 static void create_lstm(struct params *p, bool big)
 {
     input(p, 3, big ? (int[]){9, 5, 21} : (int[]){4, 2, 3});
@@ -252,6 +259,7 @@ const struct layer_case layer_cases[] = {
     {"layer norm", create_norm, forward_norm},
     {"mean over time", create_mean, forward_mean_all},
     {"mean over time, lengths", create_mean, forward_mean},
+    {"steps", create_mean, forward_step},
     {"LSTM", create_lstm, forward_lstm},
     {"LSTM, lengths", create_lstm, forward_lstm_lengths},
     {"two-layer biLSTM", create_bilstm, forward_lstm},

@@ -61,6 +61,61 @@ static void refused(const char *name, const char *file, const char *reason, cons
     params_destroy(&p);
 }
 
+// What a 16-bit number stands for, by its definition.
+static double half_value(unsigned half)
+{
+    int exponent = half >> 10 & 31, fraction = half & 0x3ff;
+    double size = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+    return half & 0x8000 ? -size : size;
+}
+
+static void test_halves(void)
+{
+    unsigned wrong = 0, not_nearest = 0;
+    for (unsigned half = 0; half < 0x10000; half++) {
+        if ((half & 0x7c00) == 0x7c00)
+            continue;
+        float value = nn_float_of_half((uint16_t)half);
+        wrong += value != half_value(half) || nn_half_of_float(value) != half;
+        // Between this number and the next larger one: a quarter, the middle (to the even one), three
+        // quarters.
+        if ((half & 0x7fff) == 0x7bff)
+            continue;
+        double next = half_value(half + 1), gap = next - half_value(half);
+        not_nearest += nn_half_of_float((float)(value + gap / 4)) != half;
+        not_nearest += nn_half_of_float((float)(value + gap / 2)) != half + (half & 1);
+        not_nearest += nn_half_of_float((float)(value + gap * 3 / 4)) != half + 1;
+    }
+    report(wrong == 0, "each 16-bit number is read and written as it is defined", "%u are not", wrong);
+    report(not_nearest == 0, "numbers are rounded to the nearest of 16 bits", "%u are not", not_nearest);
+
+    static const float values[5] = {1, -2, 3.5f, 0.333333f, 65504};
+    struct nn_error error = {""};
+    struct npy n;
+    char path[320];
+    snprintf(path, sizeof path, "%s/half.npy", at);
+    bool good = npy_write_half(path, values, 1, (int[]){5}, NULL, &error) &&
+                npy_open_shape(&n, path, 1, (int[]){5}, &error);
+    for (int i = 0; good && i < 5; i++)
+        good = n.data[i] == nn_float_of_half(nn_half_of_float(values[i]));
+    report(good, "an array of 16-bit numbers is read as it was written", "%s", error.text);
+    if (good)
+        npy_close(&n);
+    struct bytes whole = read_file(path);
+    report(whole.size == 128 + 2 * 5, "it has two bytes for each", "%zu", whole.size);
+    write_file(path, whole.data, whole.size - 1);
+    report(!npy_open(&n, path, &error) && strstr(error.text, "truncated"), "cut off it is refused", "%s",
+           error.text);
+    whole.data[whole.size - 1] = 0x7e;
+    write_file(path, whole.data, whole.size);
+    report(!npy_open(&n, path, &error) && strstr(error.text, "element 4 is"), "with a NaN it is refused",
+           "%s", error.text);
+    report(!npy_write_half(path, (float[]){1, 65520}, 1, (int[]){2}, NULL, &error) &&
+               strstr(error.text, "element 1 is"),
+           "what is too large for 16 bits is not written", "%s", error.text);
+    free(whole.data);
+}
+
 static void test_arrays(void)
 {
     static const float values[6] = {1, -2, 3.5f, 0, 1e-40f, -1e30f};
@@ -145,7 +200,7 @@ static void test_models(void)
     create(&q, 2);
     cJSON *metrics = cJSON_CreateObject(), *json = NULL;
     cJSON_AddNumberToObject(metrics, "accuracy", 0.75);
-    struct model_info info = {"test", "dense 5-3", "none", "none", 77, "0123abc", metrics};
+    struct model_info info = {"test", "dense 5-3", "none", "none", 77, "0123abc", metrics, false};
     bool good = model_save(model, &p, &info, &error) && model_load(model, &q, "dense 5-3", &json, &error);
     const cJSON *read = cJSON_GetObjectItem(json, "metrics"), *seed = cJSON_GetObjectItem(json, "seed");
     report(good && memcmp(p.data, q.data, 18 * sizeof(float)) == 0 && seed && seed->valuedouble == 77 &&
@@ -208,6 +263,7 @@ void test_files(const char *folder)
     snprintf(array, sizeof array, "%s.npy", model);
     snprintf(beside, sizeof beside, "%s.json", model);
     test_hash();
+    test_halves();
     test_arrays();
     test_models();
 }
