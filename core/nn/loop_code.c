@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: MIT
+#include "loop_code.h"
+
+#include <string.h>
+
+struct walk {
+    struct code_body *code;
+    struct form now[CODE_VARS];
+    code_set written, read_first; // read_first: the value of the iteration's start was used
+    struct {
+        uint8_t base;
+        int64_t offset;
+    } slot[CODE_SLOTS];
+    unsigned slots, slots_met, flags;
+    int conditional_until; // instructions before this one may be skipped
+};
+
+static code_set bit_of(unsigned var)
+{
+    return (code_set)1 << var;
+}
+
+static struct form form_of_var(unsigned var)
+{
+    struct form f = {.linear = true, .terms = 1, .var = {(uint8_t)var}, .factor = {1}};
+    f.from = f.direct = bit_of(var);
+    return f;
+}
+
+static struct form form_constant(int64_t value)
+{
+    return (struct form){.linear = true, .constant = value};
+}
+
+// What only is known to hang on both.
+static struct form form_mixed(const struct form *a, const struct form *b)
+{
+    return (struct form){.from = a->from | b->from,
+                         .direct = a->direct | b->direct,
+                         .loads = a->loads > b->loads ? a->loads : b->loads,
+                         .loaded = a->loaded | b->loaded};
+}
+
+static int64_t times(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static int64_t plus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static bool add_term(struct form *f, unsigned var, int64_t factor)
+{
+    unsigned t = 0;
+    while (t < f->terms && f->var[t] != var)
+        t++;
+    if (t == f->terms) {
+        if (t == FORM_TERMS)
+            return false;
+        f->var[t] = (uint8_t)var;
+        f->factor[t] = 0;
+        f->terms++;
+    }
+    f->factor[t] = plus(f->factor[t], factor);
+    if (f->factor[t] == 0) {
+        f->terms--;
+        f->var[t] = f->var[f->terms];
+        f->factor[t] = f->factor[f->terms];
+    }
+    return true;
+}
+
+// a_factor · a + b_factor · b + constant
+static struct form form_sum(const struct form *a, int64_t a_factor, const struct form *b, int64_t b_factor,
+                            int64_t constant)
+{
+    static const struct form zero = {.linear = true};
+    if (a_factor == 0)
+        a = &zero;
+    if (b_factor == 0)
+        b = &zero;
+    struct form f = form_mixed(a, b);
+    f.linear = a->linear && b->linear;
+    for (unsigned t = 0; f.linear && t < a->terms; t++)
+        f.linear = add_term(&f, a->var[t], times(a->factor[t], a_factor));
+    for (unsigned t = 0; f.linear && t < b->terms; t++)
+        f.linear = add_term(&f, b->var[t], times(b->factor[t], b_factor));
+    if (!f.linear)
+        f.terms = 0;
+    f.constant = plus(constant, plus(times(a->constant, a_factor), times(b->constant, b_factor)));
+    return f;
+}
+
+static struct form value_in(struct walk *w, const struct code_insn *i, unsigned field)
+{
+    unsigned var = i->var[field];
+    if (var == CODE_NO_VAR)
+        return form_constant(0);
+    if (!(w->written & bit_of(var)))
+        w->read_first |= bit_of(var);
+    return w->now[var];
+}
+
+static void set_var(struct walk *w, unsigned var, struct form value, bool conditional)
+{
+    if (conditional) {
+        if (!(w->written & bit_of(var)))
+            w->read_first |= bit_of(var);
+        value = form_mixed(&value, &w->now[var]);
+    }
+    w->now[var] = value;
+    w->written |= bit_of(var);
+}
+
+// The variable of a word of the stack: SP or X29 plus a constant. CODE_NO_VAR if it is no such place.
+static unsigned slot_of(struct walk *w, const struct code_insn *i, const struct form *address)
+{
+    if (i->pair || !address->linear || address->terms != 1 || address->factor[0] != 1 ||
+        (address->var[0] != CODE_SP && address->var[0] != 29))
+        return CODE_NO_VAR;
+    for (unsigned s = 0; s < w->slots; s++)
+        if (w->slot[s].base == address->var[0] && w->slot[s].offset == address->constant)
+            return CODE_SLOT0 + s;
+    if (w->slots == CODE_SLOTS)
+        return CODE_NO_VAR;
+    w->slot[w->slots].base = address->var[0];
+    w->slot[w->slots].offset = address->constant;
+    return CODE_SLOT0 + w->slots++;
+}
+
+static void visit_memory(struct walk *w, unsigned at, const struct code_insn *i, struct code_fact *fact)
+{
+    struct form n = value_in(w, i, CODE_N), m = value_in(w, i, CODE_M);
+    struct form moved = form_sum(&n, 1, &m, i->m_factor, i->constant);
+    fact->address = i->after ? n : moved;
+    unsigned slot = slot_of(w, i, &fact->address);
+    fact->slot = slot != CODE_NO_VAR;
+    struct form loaded = {.from = fact->address.from, .loads = fact->address.loads, .loaded = 1u << at};
+    loaded.loads += loaded.loads < 255;
+    if (i->writes_back && i->var[CODE_N] != CODE_NO_VAR)
+        set_var(w, i->var[CODE_N], moved, fact->conditional);
+    if (i->kind == CODE_STORE) {
+        fact->value = value_in(w, i, CODE_D);
+        if (i->pair) {
+            struct form second = value_in(w, i, CODE_A);
+            fact->value = form_mixed(&fact->value, &second);
+        }
+        if (fact->slot)
+            set_var(w, slot, fact->value, fact->conditional);
+    } else {
+        fact->value = loaded;
+        if (fact->slot) {
+            struct code_insn of_slot = {.var = {(uint8_t)slot}};
+            fact->value = value_in(w, &of_slot, CODE_D);
+        }
+        if (i->var[CODE_D] != CODE_NO_VAR)
+            set_var(w, i->var[CODE_D], fact->value, fact->conditional);
+        if (i->pair && i->var[CODE_A] != CODE_NO_VAR)
+            set_var(w, i->var[CODE_A], loaded, fact->conditional);
+    }
+}
+
+static struct form computed(struct walk *w, const struct code_insn *i)
+{
+    struct form n = value_in(w, i, CODE_N), m = value_in(w, i, CODE_M), a = value_in(w, i, CODE_A);
+    if (i->linear)
+        return form_sum(&n, i->n_factor, &m, i->m_factor, i->constant);
+    if (i->multiplies && n.linear && n.terms == 0)
+        return form_sum(&a, 1, &m, times(n.constant, i->m_factor), 0);
+    if (i->multiplies && m.linear && m.terms == 0)
+        return form_sum(&a, 1, &n, times(m.constant, i->m_factor), 0);
+    struct form f = form_mixed(&n, &m);
+    f = form_mixed(&f, &a);
+    if (i->reads >> CODE_D & 1) {
+        struct form d = value_in(w, i, CODE_D);
+        f = form_mixed(&f, &d);
+    }
+    return f;
+}
+
+static void visit(struct walk *w, unsigned at)
+{
+    struct code_insn *i = &w->code->insn[at];
+    struct code_fact *fact = &w->code->fact[at];
+    fact->conditional = (int)at < w->conditional_until;
+    if (i->reads_flags)
+        w->code->flags_from[at] = (uint8_t)w->flags;
+    if (i->kind == CODE_LOAD || i->kind == CODE_STORE) {
+        visit_memory(w, at, i, fact);
+    } else if (i->kind == CODE_BRANCH) {
+        if (i->tests)
+            fact->left = value_in(w, i, CODE_D);
+        fact->right = form_constant(0);
+        if (i->target > 1 && at + i->target < w->code->length && (int)at + i->target > w->conditional_until)
+            w->conditional_until = (int)at + i->target;
+    } else if (i->kind == CODE_COMPUTE) {
+        fact->value = computed(w, i);
+        if (i->sets_flags) {
+            fact->left = value_in(w, i, CODE_N);
+            struct form m = value_in(w, i, CODE_M);
+            if (i->compares)
+                fact->right = form_sum(&m, -i->m_factor, &m, 0, -i->constant);
+            else
+                fact->right = m;
+            w->flags = at;
+        }
+        for (unsigned f = 0; f < CODE_FIELDS; f++)
+            if (i->writes >> f & 1 && i->var[f] != CODE_NO_VAR)
+                set_var(w, i->var[f], fact->value, fact->conditional);
+    }
+}
+
+void code_read(const struct loop_body *body, struct code_body *code)
+{
+    memset(code, 0, sizeof *code);
+    memset(code->flags_from, LOOP_BODY_MAX, sizeof code->flags_from);
+    code->length = body->length;
+    struct walk w = {.code = code, .flags = LOOP_BODY_MAX};
+    for (unsigned v = 0; v < CODE_VARS; v++)
+        w.now[v] = form_of_var(v);
+    for (unsigned i = 0; i < code->length; i++)
+        code_decode(body->words[i], &code->insn[i]);
+    for (unsigned i = 0; i < code->length; i++)
+        visit(&w, i);
+    for (unsigned v = 0; v < CODE_VARS; v++) {
+        const struct form *end = &w.now[v];
+        code->end[v] = *end;
+        if (!(w.written & bit_of(v)))
+            code->shape[v] = SHAPE_UNTOUCHED;
+        else if (end->linear && end->terms == 1 && end->var[0] == v && end->factor[0] == 1) {
+            code->shape[v] = end->constant ? SHAPE_AFFINE : SHAPE_UNTOUCHED;
+            code->step[v] = end->constant;
+        } else
+            code->shape[v] = w.read_first & bit_of(v) ? SHAPE_CARRIED : SHAPE_TEMPORARY;
+    }
+}
+
+bool code_form_step(const struct code_body *code, const struct form *f, int64_t *step)
+{
+    *step = 0;
+    if (!f->linear)
+        return false;
+    for (unsigned t = 0; t < f->terms; t++) {
+        if (code->shape[f->var[t]] == SHAPE_CARRIED)
+            return false;
+        *step = plus(*step, times(f->factor[t], code->step[f->var[t]]));
+    }
+    return true;
+}
+
+bool code_form_value(const struct form *f, const uint64_t x[32], int64_t *value)
+{
+    *value = f->constant;
+    for (unsigned t = 0; t < f->terms; t++) {
+        if (f->var[t] > CODE_SP)
+            return false;
+        *value = plus(*value, times(f->factor[t], (int64_t)x[f->var[t]]));
+    }
+    return f->linear;
+}
+
+bool code_is_exit(const struct code_body *code, unsigned i)
+{
+    const struct code_insn *branch = &code->insn[i];
+    if (branch->kind != CODE_BRANCH || !branch->conditional)
+        return false;
+    int to = (int)i + branch->target;
+    return i + 1 == code->length || to < 0 || to >= (int)code->length;
+}
+
+// Both sides of what the exit at i compares, and the condition under which the loop goes on.
+static bool exit_sides(const struct code_body *code, unsigned i, const struct form **left,
+                       const struct form **right, unsigned *condition, bool *wide)
+{
+    const struct code_insn *branch = &code->insn[i];
+    unsigned from = i;
+    if (branch->tests) {
+        if (branch->bit < 64 && branch->bit != 31 && branch->bit != 63)
+            return false;
+    } else {
+        from = code->flags_from[i];
+        if (from == LOOP_BODY_MAX || !code->insn[from].compares)
+            return false;
+    }
+    *left = &code->fact[from].left;
+    *right = &code->fact[from].right;
+    *wide = code->insn[from].wide;
+    *condition = branch->condition ^ (i + 1 != code->length);
+    return true;
+}
+
+// A loop that goes on while left - right is below 0, above 0, or not 0: the sign that its rate needs (0:
+// any).
+static bool sense_of(unsigned condition, int *sign, bool *inclusive)
+{
+    enum { NE = 1, HS, LO, MI, PL, HI = 8, LS, GE, LT, GT, LE };
+    *inclusive = condition == HS || condition == PL || condition == LS || condition == GE || condition == LE;
+    switch (condition) {
+    case NE: *sign = 0; return true;
+    case LO:
+    case MI:
+    case LS:
+    case LT:
+    case LE: *sign = 1; return true;
+    case HS:
+    case PL:
+    case HI:
+    case GE:
+    case GT: *sign = -1; return true;
+    default: return false;
+    }
+}
+
+static unsigned counter_of(const struct code_body *code, const struct form *left, const struct form *right,
+                           unsigned preferred)
+{
+    unsigned found = 31;
+    const struct form *side[2] = {right, left};
+    for (unsigned s = 0; s < 2; s++)
+        for (unsigned t = 0; t < side[s]->terms; t++) {
+            unsigned v = side[s]->var[t];
+            if (v < 31 && code->shape[v] == SHAPE_AFFINE && (found == 31 || found != preferred))
+                found = v;
+        }
+    return found;
+}
+
+void code_find_way(const struct code_body *code, const uint64_t x[32], unsigned counter, struct code_way *way)
+{
+    *way = (struct code_way){.counter = 31};
+    for (unsigned i = 0; i < code->length; i++) {
+        const struct form *left, *right;
+        unsigned condition;
+        bool wide, inclusive;
+        int sign;
+        int64_t a, b, a_step, b_step;
+        if (!code_is_exit(code, i) || !exit_sides(code, i, &left, &right, &condition, &wide) ||
+            !sense_of(condition, &sign, &inclusive) || !code_form_step(code, left, &a_step) ||
+            !code_form_step(code, right, &b_step) || !code_form_value(left, x, &a) ||
+            !code_form_value(right, x, &b))
+            continue;
+        int64_t step = plus(a_step, -b_step), first = plus(a, -b);
+        if (!wide)
+            first = (int32_t)first;
+        if (step == 0 || step == INT64_MIN || (sign && (step > 0) != (sign > 0)))
+            continue;
+        unsigned counts = counter_of(code, left, right, counter);
+        if (way->found && way->counter == counter && counts != counter)
+            continue;
+        // The loop's last instruction compares what the iteration has already moved.
+        int64_t distance = i + 1 == code->length ? plus(first, -step) : first;
+        bool behind = (distance < 0) == (step < 0);
+        *way = (struct code_way){.found = true,
+                                 .at = i,
+                                 .counter = counts,
+                                 .step = step,
+                                 .distance = behind && sign ? 0 : distance,
+                                 .inclusive = inclusive};
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// What a loop body says of itself: read off the encodings of its words and one walk through them, as input of
+// the nets and for renaming registers. It proves nothing: conditional code is taken to be executed, memory
+// but for the stack's own slots to be unknown, and numbers not to wrap.
+#ifndef CORE_NN_LOOP_CODE_H
+#define CORE_NN_LOOP_CODE_H
+
+#include <stdbool.h>
+
+#include "loop_nets.h"
+
+// Variables: X0..X30 and SP, V0..V31, then words of the stack, in the order in which they are met.
+enum {
+    CODE_SP = 31,
+    CODE_V0 = 32,
+    CODE_SLOT0 = 64,
+    CODE_SLOTS = 16,
+    CODE_VARS = CODE_SLOT0 + CODE_SLOTS,
+    CODE_NO_VAR = 255,
+};
+typedef unsigned __int128 code_set; // of variables
+
+enum code_kind { CODE_COMPUTE, CODE_LOAD, CODE_STORE, CODE_BRANCH, CODE_LEAVES };
+
+// The four places where A64 keeps register numbers: bits 4:0, 9:5, 20:16, 14:10.
+enum { CODE_D, CODE_N, CODE_M, CODE_A, CODE_FIELDS };
+extern const uint8_t code_field_shift[CODE_FIELDS];
+
+struct code_insn {
+    uint8_t kind; // enum code_kind; CODE_LEAVES: a call, a return, a system call
+    bool known; // false: nothing is said about registers
+    uint8_t general; // fields (bit 1 << CODE_D …) that hold the number of a general register
+    uint8_t reads, writes; // fields
+    uint8_t var[CODE_FIELDS]; // the variable in each field; CODE_NO_VAR: none, or ZR
+    bool vector; // SIMD and FP
+    bool sets_flags, reads_flags, compares; // compares: by subtraction
+    bool wide; // 64 bits
+    bool linear; // d = n_factor · n + m_factor · m + constant; so are both sides of a comparison
+    bool multiplies; // d = a + m_factor · n · m
+    int64_t n_factor, m_factor, constant;
+    // loads and stores: address n + m_factor · m + constant
+    uint8_t size; // bytes of one access
+    bool extends_sign, pair, writes_back, after; // after: the access is at n, before the addition
+    // branches
+    bool conditional, to_register;
+    uint8_t condition; // as in B.cond; for CBZ and TBZ: of n against 0
+    bool tests; // CBZ, CBNZ, TBZ, TBNZ: of register n
+    uint8_t bit; // TBZ, TBNZ: 0..63; otherwise 64
+    int32_t target; // instructions from this one
+};
+
+void code_decode(uint32_t word, struct code_insn *insn);
+
+enum { FORM_TERMS = 3 };
+// A value in terms of the variables at the start of the iteration: a sum, or at least what it depends on.
+struct form {
+    bool linear;
+    uint8_t terms;
+    uint8_t var[FORM_TERMS];
+    int64_t factor[FORM_TERMS];
+    int64_t constant;
+    code_set from, direct; // variables; direct: not by way of a load's address
+    uint8_t loads; // how many loads of this iteration one behind the other it went through
+    uint32_t loaded; // the loads that went into it, by the bit of their instruction
+};
+
+enum code_shape { SHAPE_UNTOUCHED, SHAPE_TEMPORARY, SHAPE_AFFINE, SHAPE_CARRIED };
+
+struct code_fact {
+    struct form address; // loads and stores
+    struct form value; // what it writes to d; of stores: what is stored
+    struct form left, right; // comparisons, and branches that test
+    bool slot; // a load or store of a word of the stack
+    bool conditional; // a branch inside the body may lead around it
+};
+
+struct code_body {
+    unsigned length;
+    struct code_insn insn[LOOP_BODY_MAX];
+    struct code_fact fact[LOOP_BODY_MAX];
+    uint8_t flags_from[LOOP_BODY_MAX]; // the instruction whose flags it reads; LOOP_BODY_MAX: none here
+    struct form end[CODE_VARS]; // at the end of the iteration
+    uint8_t shape[CODE_VARS]; // enum code_shape
+    int64_t step[CODE_VARS]; // of AFFINE variables
+};
+
+void code_read(const struct loop_body *body, struct code_body *code);
+
+// By how much a value changes from one iteration to the next. False if that is not a known constant.
+bool code_form_step(const struct code_body *code, const struct form *f, int64_t *step);
+// Its value in the first iteration. False if it hangs on more than general registers.
+bool code_form_value(const struct form *f, const uint64_t x[32], int64_t *value);
+
+// Whether instruction i is a branch that may end the loop: one out of the body, or the backward one.
+bool code_is_exit(const struct code_body *code, unsigned i);
+
+// How far the loop has to go, by the exit that compares counter (31: any register that counts), or else by
+// another: both measured from the counter's value at the entry.
+struct code_way {
+    bool found;
+    unsigned at; // instruction that leaves
+    unsigned counter; // register that counts there; 31 = none
+    int64_t step; // what the distance of counter and limit changes by in an iteration; not 0
+    int64_t distance; // how far they are apart at the entry
+    bool inclusive; // the iteration at the limit is still done
+};
+void code_find_way(const struct code_body *code, const uint64_t x[32], unsigned counter,
+                   struct code_way *way);
+
+#endif
