@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "dispatch_tool.h"
+#include "loop_tool.h"
 #include "words.h"
 
 #ifndef MODELS_FOLDER
@@ -20,6 +21,12 @@ const struct tool_model tool_models[] = {
      dispatch_generate, dispatch_train, dispatch_verify, dispatch_eval},
     {"dispatch-135", "dispatch-135", "the same by 135 parameters: an exhibit", NULL, dispatch_exhibit_train,
      NULL, NULL},
+    {"loop-detector", DETECTOR_NAME, "what kind of loop this is, and which register counts it", NULL,
+     detector_train, NULL, detector_eval},
+    {"pattern-recognizer", RECOGNIZER_NAME, "what a loop is for: one of 16 classes", NULL, recognizer_train,
+     NULL, recognizer_eval},
+    {"iteration-predictor", PREDICTOR_NAME, "how often a loop will go round", NULL, predictor_train, NULL,
+     predictor_eval},
 };
 const int tool_model_count = sizeof tool_models / sizeof tool_models[0];
 
@@ -48,6 +55,8 @@ static void print_usage(FILE *out)
           "  --epochs N       train: fewer or more than the model's own\n"
           "  --fresh          train: does not go on where an interrupted training stopped\n"
           "  --threads N      verify\n"
+          "  --data FILE...   train, eval of the loop nets: loops, from generate or collect\n"
+          "  --online DIR     train, without a model: tunes the loop nets for what was met there\n"
           "  --quick          verify dispatch: decodes one word for all that cannot differ\n"
           "  --profile FILE   eval dispatch: lines WORD COUNT, of executed instructions\n"
           "  FILE...          eval dispatch: aarch64 programs and libraries\n",
@@ -133,7 +142,11 @@ static bool parse_options(int argc, char **argv, struct tool_options *o)
         uint64_t number = 0;
         if (!value)
             return usage_error("no value, or no such option: ", name), false;
-        if (strcmp(name, "--models") == 0) {
+        if (strcmp(name, "--data") == 0) {
+            o->files[o->file_count++] = argv[i];
+        } else if (strcmp(name, "--online") == 0) {
+            o->online = value;
+        } else if (strcmp(name, "--models") == 0) {
             o->folder = value;
         } else if (strcmp(name, "--out") == 0) {
             o->out = value;
@@ -215,6 +228,8 @@ int main(int argc, char **argv)
     if (strcmp(command, "info") == 0)
         return run_info(name, &options);
     tool_command *run;
+    if (strcmp(command, "train") == 0 && !name && options.online)
+        return loops_train_online(&options);
     if (strcmp(command, "generate") == 0)
         run = model ? model->generate : NULL;
     else if (strcmp(command, "train") == 0)

@@ -14,6 +14,7 @@ struct tool_options {
     const char *folder; // of the model files [models/ of the sources]
     const char *out; // base path of the files to write [the model's own, in folder]
     const char *profile; // executed words with their counts [NULL]
+    const char *online; // folder of what a machine has met [NULL]
     uint64_t seed; // [the one of the shipped weights]
     uint64_t epochs; // [the model's own]
     unsigned threads; // [as many as the machine has]

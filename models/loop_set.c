@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// Reading loops as data, dividing them, naming their registers differently, and counting right answers.
+#include "loop_tool.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../core/nn/loop_code.h"
+
+const char *const loop_part_names[LOOP_PARTS] = {"train", "validation", "test", "real"};
+const char loop_split[] =
+    "by program, after dropping equal bodies: of 20 programs 3 test and 2 validate, by a hash of their name; "
+    "gcc-Os and clang-O3 are never trained on and the only ones that test; real programs only test";
+
+static bool is_test_level(const char *compiler)
+{
+    return strcmp(compiler, "gcc-Os") == 0 || strcmp(compiler, "clang-O3") == 0;
+}
+
+static bool is_generated(const struct loop_sample *s)
+{
+    return strncmp(s->compiler, "gcc-", 4) == 0 || strncmp(s->compiler, "clang-", 6) == 0;
+}
+
+static enum loop_part part_of(const struct loop_sample *s)
+{
+    if (!is_generated(s))
+        return LOOP_REAL;
+    uint64_t hash = 0;
+    for (const char *c = s->program; *c; c++)
+        hash = rng_mix(hash + (uint8_t)*c + 0x9e3779b97f4a7c15u);
+    unsigned place = hash % 20;
+    bool test_level = is_test_level(s->compiler);
+    if (place < 3)
+        return test_level ? LOOP_TEST : LOOP_PARTS;
+    if (test_level)
+        return LOOP_PARTS;
+    return place < 5 ? LOOP_VALIDATION : LOOP_TRAIN;
+}
+
+bool loop_set_read(struct loop_set *set, char **files, int count, struct nn_error *error)
+{
+    memset(set, 0, sizeof *set);
+    if (count == 0)
+        return nn_fail(error, "no data: name files of samples (see 'neuromodel generate')");
+    for (int i = 0; i < count; i++)
+        if (!loop_data_read(files[i], &set->data, error->text, sizeof error->text)) {
+            loop_set_free(set);
+            return false;
+        }
+    loop_data_deduplicate(&set->data);
+    for (unsigned p = 0; p < LOOP_PARTS; p++)
+        if (!(set->part[p] = malloc((set->data.count + 1) * sizeof *set->part[p])))
+            nn_die("no memory for %zu samples", set->data.count);
+    for (size_t i = 0; i < set->data.count; i++) {
+        const struct loop_sample *s = &set->data.samples[i];
+        enum loop_part part = part_of(s);
+        if (part < LOOP_PARTS)
+            set->part[part][set->count[part]++] = s;
+    }
+    return true;
+}
+
+void loop_set_free(struct loop_set *set)
+{
+    for (unsigned p = 0; p < LOOP_PARTS; p++)
+        free(set->part[p]);
+    loop_data_free(&set->data);
+}
+
+void loop_rename(struct loop_sample *sample, struct rng *random)
+{
+    enum { MOVED = 29 }; // not the frame's and the link register, which have a meaning of their own
+    struct loop_body *body = &sample->body;
+    struct code_insn insn[LOOP_BODY_MAX];
+    for (unsigned i = 0; i < body->length; i++) {
+        code_decode(body->words[i], &insn[i]);
+        if (!insn[i].known || insn[i].kind == CODE_LEAVES)
+            return;
+    }
+    uint8_t name[32];
+    for (uint8_t r = 0; r < 32; r++)
+        name[r] = r;
+    for (uint32_t left = MOVED; left > 1; left--) {
+        uint32_t other = rng_below(random, left);
+        uint8_t kept = name[left - 1];
+        name[left - 1] = name[other];
+        name[other] = kept;
+    }
+    uint64_t x[32];
+    memcpy(x, body->x, sizeof x);
+    for (unsigned r = 0; r < 32; r++)
+        body->x[name[r]] = x[r];
+    for (unsigned i = 0; i < body->length; i++)
+        for (unsigned f = 0; f < CODE_FIELDS; f++)
+            if (insn[i].general >> f & 1) {
+                unsigned shift = code_field_shift[f], r = body->words[i] >> shift & 31;
+                body->words[i] = (body->words[i] & ~(31u << shift)) | (uint32_t)name[r] << shift;
+            }
+    sample->counter = name[sample->counter];
+}
+
+bool loop_has_trips(const struct loop_sample *s)
+{
+    return s->trips_count > 0;
+}
+
+// What a data-dependent loop did once says little, but more than nothing.
+float loop_trips_weight(const struct loop_sample *s)
+{
+    return !loop_has_trips(s) ? 1e-6f : s->counted ? 1 : 0.1f;
+}
+
+float loop_log2_trips(const struct loop_sample *s)
+{
+    return log2f((float)(s->trips[0] ? s->trips[0] : 1));
+}
+
+void loop_score(const struct loop_sample *const *samples, const struct loop_guess *guesses, unsigned count,
+                struct loop_score *score)
+{
+    const float within = 1.0001f;
+    memset(score, 0, sizeof *score);
+    score->n = count;
+    for (unsigned i = 0; i < count; i++) {
+        const struct loop_sample *s = samples[i];
+        const struct loop_guess *g = &guesses[i];
+        score->type += g->type == s->type;
+        score->counter += g->counter == s->counter;
+        score->class += g->class == s->class;
+        if (!s->counted || !loop_has_trips(s))
+            continue;
+        float truth = loop_log2_trips(s);
+        score->entries++;
+        score->detector_trips += fabsf(g->detector_trips / LOG10_2 - truth) <= within;
+        score->trips += fabsf(g->predicted_trips - truth) <= within;
+    }
+}
+
+static void add_share(cJSON *json, const char *name, unsigned right, unsigned n)
+{
+    if (n)
+        cJSON_AddNumberToObject(json, name, round(10000.0 * right / n) / 10000);
+}
+
+cJSON *loop_score_json(const struct loop_score *s, enum loop_net net)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "samples", net == NET_PREDICTOR ? s->entries : s->n);
+    if (net == NET_DETECTOR) {
+        add_share(json, "type", s->type, s->n);
+        add_share(json, "counter", s->counter, s->n);
+        add_share(json, "trips_within_2x", s->detector_trips, s->entries);
+    } else if (net == NET_RECOGNIZER) {
+        add_share(json, "class", s->class, s->n);
+    } else {
+        add_share(json, "trips_within_2x", s->trips, s->entries);
+    }
+    return json;
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+// The loop nets: their sizes, that every parameter is alive, that a batch says what each loop alone says, and
+// that what is read off a body agrees with the instruction tables and with what loops did. usage:
+// loop_nets_test MODELS LOOPS
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../core/isa/isa.h"
+#include "../../core/nn/loop_code.h"
+#include "../../models/loop_tool.h"
+
+static void report(bool good, const char *name)
+{
+    printf("%s %s\n", good ? "ok" : "not ok", name);
+}
+
+// ---- sizes and gradients ----
+
+static void random_bodies(struct loop_body *bodies, unsigned count, uint64_t seed)
+{
+    struct rng random = {seed};
+    for (unsigned i = 0; i < count; i++) {
+        bodies[i].pc = 0x400000;
+        bodies[i].length = 1 + rng_below(&random, LOOP_BODY_MAX);
+        for (unsigned w = 0; w < bodies[i].length; w++)
+            bodies[i].words[w] = (uint32_t)rng_next(&random);
+        for (unsigned r = 0; r < 32; r++)
+            bodies[i].x[r] = rng_next(&random) >> rng_below(&random, 64);
+    }
+}
+
+static void test_counts(struct loop_models *m)
+{
+    static const size_t published[LOOP_NETS] = {1083397, 508161, 25473};
+    for (enum loop_net n = 0; n < LOOP_NETS; n++) {
+        const struct params *p = loop_net_params(m, n);
+        size_t sum = 0;
+        for (int i = 0; i < p->tensor_count; i++)
+            sum += tensor_count(p->tensors[i].tensor);
+        char name[80];
+        snprintf(name, sizeof name, "%s has %zu parameters", loop_net_infos[n].name, published[n]);
+        report(p->count == published[n] && sum == p->count, name);
+    }
+}
+
+// A loss that hangs on everything that the net says.
+static struct tensor *loss_of(const struct loop_models *m, enum loop_net net, struct graph *g,
+                              const struct loop_body *const *bodies, int rows, const int *classes,
+                              const float *targets)
+{
+    if (net == NET_DETECTOR) {
+        struct detector_output out =
+            detector_decide(&m->detector, g, detector_look(&m->detector, g, bodies, rows, 0));
+        return nn_add(g, nn_mse(g, out.trips, targets, NULL),
+                      nn_add(g, nn_cross_entropy(g, out.type, classes, NULL),
+                             nn_cross_entropy(g, out.counter, classes, NULL)));
+    }
+    struct tensor *embedding = recognizer_look(&m->recognizer, g, bodies, rows, 0);
+    if (net == NET_RECOGNIZER)
+        return nn_add(g, nn_cross_entropy(g, recognizer_class(&m->recognizer, g, embedding), classes, NULL),
+                      nn_mse(g, recognizer_confidence(&m->recognizer, g, embedding), targets, NULL));
+    return nn_mse(g, predictor_forward(&m->predictor, g, embedding, targets), targets, NULL);
+}
+
+static void test_alive(struct loop_models *m)
+{
+    enum { ROWS = 512 };
+    static struct loop_body bodies[ROWS];
+    static const struct loop_body *pointers[ROWS];
+    static int classes[ROWS];
+    static float targets[ROWS * PREDICTOR_NUMBERS];
+    random_bodies(bodies, ROWS, 1);
+    for (int i = 0; i < ROWS; i++) {
+        pointers[i] = &bodies[i];
+        classes[i] = i % LOOP_TYPES;
+    }
+    for (int i = 0; i < ROWS * PREDICTOR_NUMBERS; i++)
+        targets[i] = (float)(i % 11) / 11;
+    for (enum loop_net n = 0; n < LOOP_NETS; n++) {
+        struct params *p = loop_net_params(m, n);
+        struct graph g;
+        graph_create(&g, &nn_kernels_fast, true, 1);
+        graph_begin(&g, 0);
+        params_clear_grad(p);
+        graph_backward(&g, loss_of(m, n, &g, pointers, ROWS, classes, targets));
+        size_t dead = 0;
+        for (int i = 0; i < p->tensor_count; i++) {
+            const struct named_tensor *t = &p->tensors[i];
+            // Softmax does not see what is added to all its inputs: the middle third, the keys' bias.
+            size_t count = tensor_count(t->tensor), keys = strcmp(t->part, "in_bias") == 0 ? count / 3 : 0;
+            for (size_t e = 0; e < count; e++)
+                if ((!t->tensor->has_grad || t->tensor->grad[e] == 0) && !(keys && e / keys == 1)) {
+                    if (!dead++)
+                        printf("# %s: %s %s [%zu] has no gradient\n", loop_net_infos[n].name, t->name,
+                               t->part, e);
+                }
+        }
+        char name[80];
+        snprintf(name, sizeof name, "%s: every parameter has a gradient", loop_net_infos[n].name);
+        report(dead == 0, name);
+        graph_destroy(&g);
+    }
+}
+
+// ---- the shipped nets ----
+
+static bool same_guess(const struct loop_guess *a, const struct loop_guess *b)
+{
+    return a->type == b->type && a->counter == b->counter && a->class == b->class &&
+           fabsf(a->confidence - b->confidence) < 1e-3f &&
+           fabsf(a->detector_trips - b->detector_trips) < 1e-2f &&
+           fabsf(a->predicted_trips - b->predicted_trips) < 1e-2f;
+}
+
+static void test_shipped(const char *folder, const struct loop_set *set)
+{
+    struct nn_error error;
+    struct loop_nets *nets = loop_nets_load(folder, &error);
+    if (!nets) {
+        printf("not ok the shipped nets load: %s\n", error.text);
+        return;
+    }
+    unsigned count = set->count[LOOP_TEST] < 200 ? set->count[LOOP_TEST] : 200;
+    struct loop_body *bodies = calloc(count + 1, sizeof *bodies);
+    struct loop_guess *batch = calloc(count + 1, sizeof *batch), alone;
+    for (unsigned i = 0; i < count; i++)
+        bodies[i] = set->part[LOOP_TEST][i]->body;
+    loop_nets_propose(nets, bodies, count, batch);
+    unsigned same = 0;
+    for (unsigned i = 0; i < count; i++) {
+        loop_nets_propose(nets, &bodies[i], 1, &alone);
+        same += same_guess(&alone, &batch[i]);
+    }
+    report(count > 0 && same == count, "a batch says of each loop what is said of it alone");
+    report(strlen(loop_nets_hash(nets)) == 64, "the nets have a hash");
+    free(bodies);
+    free(batch);
+    loop_nets_free(nets);
+}
+
+// ---- what is read off a body ----
+
+// The fields that hold general registers, by the pattern in the instruction tables.
+static unsigned general_fields(const char *pattern)
+{
+    unsigned fields = 0;
+    char text[256];
+    snprintf(text, sizeof text, "%s", pattern);
+    for (char *t = strtok(text, " "); t; t = strtok(NULL, " ")) {
+        if (t[0] != 'R')
+            continue;
+        fields |= strncmp(t, "Rt2", 3) == 0 || t[1] == 'a' ? 1u << CODE_A
+                  : t[1] == 'n'                            ? 1u << CODE_N
+                  : t[1] == 'm' || t[1] == 's'             ? 1u << CODE_M
+                                                           : 1u << CODE_D;
+    }
+    return fields;
+}
+
+static void test_decoding(void)
+{
+    enum { WORDS = 8 << 20 };
+    struct rng random = {1};
+    unsigned allocated = 0, known = 0, wrong = 0;
+    isa_init();
+    for (unsigned i = 0; i < WORDS; i++) {
+        uint32_t word = (uint32_t)rng_next(&random);
+        op ignored;
+        enum insn id = isa_decode(word, 0, &ignored);
+        if (id == INSN_UNDEFINED)
+            continue;
+        struct code_insn insn;
+        code_decode(word, &insn);
+        unsigned expected = general_fields(isa_info[id].pattern);
+        if ((word >> 16 & 31) == 31) // post-indexed by a constant
+            expected &= ~(1u << CODE_M), insn.general &= (uint8_t) ~(1u << CODE_M);
+        allocated++;
+        known += insn.known;
+        if (insn.known && insn.general != expected && !wrong++)
+            printf("# %08x %s\n", word, isa_info[id].name);
+    }
+    printf("# %u words, %u known, %u wrong\n", allocated, known, wrong);
+    report(wrong == 0 && known > allocated * 0.99,
+           "registers are found where the instruction tables have them");
+}
+
+static bool mapped(unsigned from, unsigned to, uint8_t map[32])
+{
+    if (map[from] == 255)
+        map[from] = (uint8_t)to;
+    return map[from] == to;
+}
+
+static void test_renaming(const struct loop_set *set)
+{
+    struct rng random = {3};
+    unsigned moved = 0, wrong = 0;
+    for (size_t i = 0; i < set->data.count; i++) {
+        const struct loop_sample *s = &set->data.samples[i];
+        struct loop_sample other = *s;
+        uint8_t map[32];
+        memset(map, 255, sizeof map);
+        loop_rename(&other, &random);
+        bool good = true;
+        for (unsigned w = 0; w < s->body.length; w++) {
+            uint32_t a = s->body.words[w], b = other.body.words[w];
+            op x, y;
+            enum insn id = isa_decode(a, 0, &x);
+            good &= id == isa_decode(b, 0, &y) && x.imm == y.imm;
+            for (unsigned f = 0; f < CODE_FIELDS && id; f++)
+                if (general_fields(isa_info[id].pattern) >> f & 1)
+                    good &= mapped(a >> code_field_shift[f] & 31, b >> code_field_shift[f] & 31, map);
+        }
+        for (unsigned r = 0; r < 32; r++)
+            good &= map[r] == 255 || s->body.x[r] == other.body.x[map[r]];
+        good &= s->counter == 31 || map[s->counter] == 255 || map[s->counter] == other.counter;
+        moved += memcmp(s->body.words, other.body.words, sizeof s->body.words) != 0;
+        wrong += !good;
+    }
+    printf("# %u of %zu loops renamed, %u wrong\n", moved, set->data.count, wrong);
+    report(wrong == 0 && moved > set->data.count / 2, "renaming registers changes nothing else");
+}
+
+// Where the reading finds how far a loop has to go, the recorded run went as far.
+static void test_way(const struct loop_set *set)
+{
+    unsigned found = 0, exact = 0;
+    for (size_t i = 0; i < set->data.count; i++) {
+        const struct loop_sample *s = &set->data.samples[i];
+        struct loop_guess guess;
+        if (!s->counted || !loop_has_trips(s))
+            continue;
+        loop_rule(&s->body, &guess);
+        if (guess.counter == 31)
+            continue;
+        found++;
+        exact += fabsf(guess.predicted_trips - loop_log2_trips(s)) < 0.2f || s->trips[0] < 4;
+    }
+    printf("# %u of %u\n", exact, found);
+    report(found > 100 && exact > found * 0.95,
+           "the comparison of a loop's exit tells how often it goes round");
+}
+
+int main(int argc, char **argv)
+{
+    struct nn_error error;
+    struct loop_set set;
+    static struct loop_models models;
+    if (argc != 3 || !loop_set_read(&set, argv + 2, 1, &error)) {
+        printf("not ok loop_nets_test: %s\n", argc == 3 ? error.text : "usage: loop_nets_test MODELS LOOPS");
+        return 1;
+    }
+    loop_models_create(&models, 1);
+    test_counts(&models);
+    test_alive(&models);
+    loop_models_destroy(&models);
+    test_decoding();
+    test_renaming(&set);
+    test_way(&set);
+    test_shipped(argv[1], &set);
+    loop_set_free(&set);
+    return 0;
+}
