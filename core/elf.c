@@ -160,6 +160,8 @@ static int map_segment(struct memory *memory, int fd, uint64_t bias, const Elf64
     if (file_pages_end > first) {
         result = memory_map_file(memory, first, file_pages_end - first, prot, MAP_PRIVATE, fd,
                                  page_down(s->p_offset));
+        if (!result) // the file has all of it: see check_segment
+            memory_set_steady(memory, first, file_pages_end - first);
         // What follows in the last page is zeroed where the program could see the difference.
         if (!result && end > file_end && prot & PROT_WRITE) {
             uint64_t tail = (end < file_pages_end ? end : file_pages_end) - file_end;

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../guest/device_page.h"
 #include "linux.h"
 
 #define PROT_KNOWN (PROT_READ | PROT_WRITE | PROT_EXEC | PROT_GROWSDOWN | PROT_GROWSUP)
@@ -78,6 +79,21 @@ static int64_t place(struct linux_process *p, uint64_t hint, uint64_t length, ui
     return address ? (int64_t)address : -ENOMEM;
 }
 
+// Of a mapping of the device page, length bytes of it from offset on: only the guest writes the frame. Where
+// the guest has mapped it twice, the second one is not steady, because a store there changes the first.
+static void mark_frame(struct memory *m, uint64_t address, uint64_t length, uint64_t offset)
+{
+    const uint8_t steady = MEMORY_SHARED | MEMORY_STEADY;
+    for (uint64_t i = 0; i < GUEST_SPACE / GUEST_PAGE; i++)
+        if ((m->pages[i] & steady) == steady)
+            return;
+    uint64_t start = offsetof(struct device_page, frame), end = offsetof(struct device_page, ring);
+    start = start > offset ? start : offset;
+    end = end < offset + length ? end : offset + length;
+    if (start < end)
+        memory_set_steady(m, address + start - offset, end - start);
+}
+
 int64_t sys_mmap(struct linux_process *p, const uint64_t *a)
 {
     struct memory *m = &p->m->memory;
@@ -89,6 +105,7 @@ int64_t sys_mmap(struct linux_process *p, const uint64_t *a)
     if (a[1] > GUEST_SPACE)
         return -ENOMEM;
     int fd = -1;
+    bool device = false;
     if (!(flags & MAP_ANONYMOUS)) {
         const struct descriptor *d = descriptor_get(p->files, a[4]);
         struct stat s;
@@ -101,6 +118,7 @@ int64_t sys_mmap(struct linux_process *p, const uint64_t *a)
         if (fstat(d->host, &s) || (!S_ISREG(s.st_mode) && !S_ISCHR(s.st_mode)))
             return -ENODEV;
         fd = d->host;
+        device = d->kind == DESCRIPTOR_DEVICE;
     }
     int64_t address = place(p, a[0], length, flags);
     if (address < 0)
@@ -112,6 +130,8 @@ int64_t sys_mmap(struct linux_process *p, const uint64_t *a)
         result = memory_map_file(m, (uint64_t)address, length, prot, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     else
         result = memory_map(m, (uint64_t)address, length, prot);
+    if (!result && device)
+        mark_frame(m, (uint64_t)address, length, a[5]);
     return result ? result : address;
 }
 

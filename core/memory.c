@@ -229,7 +229,8 @@ int memory_protect(struct memory *m, uint64_t address, uint64_t length, int prot
         memory_unmap(m, address, length); // out of host mappings: nothing else is consistent
         return -ENOMEM;
     }
-    uint8_t kept = MEMORY_MAPPED | MEMORY_SHARED | MEMORY_FILE | (prot & PROT_EXEC ? MEMORY_CODE : 0);
+    uint8_t kept = (uint8_t)(MEMORY_MAPPED | MEMORY_SHARED | MEMORY_FILE | MEMORY_STEADY |
+                             (prot & PROT_EXEC ? MEMORY_CODE : 0));
     for (uint64_t i = address / GUEST_PAGE; i < end / GUEST_PAGE; i++)
         m->pages[i] = (uint8_t)((m->pages[i] & kept) | prot);
     m->mapped += new - old;
@@ -263,6 +264,12 @@ int memory_move(struct memory *m, uint64_t from, uint64_t length, uint64_t to)
     }
     m->mapped += counted_bytes(m, to, length);
     return memory_unmap(m, from, length);
+}
+
+void memory_set_steady(struct memory *m, uint64_t address, uint64_t length)
+{
+    for (uint64_t i = address / GUEST_PAGE; i < (address + length) / GUEST_PAGE; i++)
+        m->pages[i] |= MEMORY_STEADY;
 }
 
 uint64_t memory_find_free(const struct memory *m, uint64_t length, uint64_t ceiling)

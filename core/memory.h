@@ -27,6 +27,7 @@ enum {
     MEMORY_CODE = 1 << 4, // ops of this page have been decoded
     MEMORY_SHARED = 1 << 5, // a device or a shared file mapping: not counted against the limit
     MEMORY_FILE = 1 << 6, // backed by something else than zeroes: cannot grow, may end before the mapping
+    MEMORY_STEADY = 1 << 7, // of MEMORY_FILE: does not end before the mapping, and only the guest writes it
 };
 
 struct memory {
@@ -65,6 +66,9 @@ int memory_move(struct memory *m, uint64_t from, uint64_t length, uint64_t to);
 
 // The highest free range of that length at or below ceiling, 0 if there is none. Never below GUEST_MMAP_MIN.
 uint64_t memory_find_free(const struct memory *m, uint64_t length, uint64_t ceiling);
+
+// What is mapped there is MEMORY_STEADY.
+void memory_set_steady(struct memory *m, uint64_t address, uint64_t length);
 
 // Whether the guest itself could access all of [address, address + length) with prot (PROT_READ, PROT_WRITE).
 bool memory_allows(const struct memory *m, uint64_t address, uint64_t length, int prot);
