@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// What runs instead of a loop's iterations. Each of these sets the plan's run (and least) for what prove.c
+// has put into it.
+#ifndef CORE_LOOPS_KERNELS_H
+#define CORE_LOOPS_KERNELS_H
+
+#include "plan_internal.h"
+
+void kernel_choose_lookup(struct loop_plan *p);
+
+#endif

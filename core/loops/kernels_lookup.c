@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// table[index(i)] and table[table[index(i)]] to memory, of bytes: DOOM's columns and spans.
+#include "kernels.h"
+
+// Without the shifts by a register of BMI2 each index takes twice as long.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#define EACH_HOST __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define EACH_HOST
+#endif
+
+struct operands {
+    uint8_t *to[2];
+    const uint8_t *table[3];
+    int64_t stride;
+    uint64_t r, r_step, mask[2], count;
+    uint8_t shift[2];
+};
+
+static inline __attribute__((always_inline)) void look_up(const struct operands *o, enum lookup_index form,
+                                                          unsigned tables, unsigned stores)
+{
+    uint8_t *to = o->to[0];
+    const uint8_t *t0 = o->table[0], *t1 = o->table[1], *t2 = o->table[2];
+    const int64_t stride = o->stride, gap = o->to[1] - o->to[0];
+    const uint64_t step = o->r_step, m0 = o->mask[0], m1 = o->mask[1];
+    const unsigned s0 = o->shift[0], s1 = o->shift[1];
+    uint64_t r = o->r;
+#pragma GCC unroll 4
+    for (uint64_t left = o->count; left; left--) {
+        uint64_t index = r >> s0 & m0;
+        if (form == INDEX_TWO)
+            index |= r >> s1 & m1;
+        if (form == INDEX_SIGNED)
+            index = (uint64_t)((int64_t)(r << s1) >> s0);
+        uint8_t value = t0[index];
+        if (tables >= 2)
+            value = t1[value];
+        if (tables == 3)
+            value = t2[value];
+        *to = value;
+        if (stores == 2)
+            to[gap] = value;
+        to += stride;
+        r += step;
+    }
+}
+
+#define LOOK_UP(form, tables, stores)                                                                        \
+    EACH_HOST static void look_up_##form##_##tables##stores(const struct operands *o)                        \
+    {                                                                                                        \
+        look_up(o, form, tables, stores);                                                                    \
+    }
+#define EACH_SHAPE(form)                                                                                     \
+    LOOK_UP(form, 1, 1)                                                                                      \
+    LOOK_UP(form, 1, 2)                                                                                      \
+    LOOK_UP(form, 2, 1)                                                                                      \
+    LOOK_UP(form, 2, 2)                                                                                      \
+    LOOK_UP(form, 3, 1)                                                                                      \
+    LOOK_UP(form, 3, 2)
+EACH_SHAPE(INDEX_SIGNED)
+EACH_SHAPE(INDEX_ONE)
+EACH_SHAPE(INDEX_TWO)
+#undef EACH_SHAPE
+#undef LOOK_UP
+
+#define EACH_SHAPE(form)                                                                                     \
+    [form] = {{look_up_##form##_11, look_up_##form##_12},                                                    \
+              {look_up_##form##_21, look_up_##form##_22},                                                    \
+              {look_up_##form##_31, look_up_##form##_32}}
+static void (*const look_ups[3][3][2])(const struct operands *) = {
+    EACH_SHAPE(INDEX_SIGNED),
+    EACH_SHAPE(INDEX_ONE),
+    EACH_SHAPE(INDEX_TWO),
+};
+#undef EACH_SHAPE
+
+static void run_lookup(const struct loop_plan *p, const struct entry *e)
+{
+    const struct lookup *l = &p->lookup;
+    uint8_t *memory = e->memory->base;
+    struct operands o;
+    for (unsigned i = 0; i < l->stores; i++)
+        o.to[i] = memory + strip_tag(quantity_of(e, p->reaches[l->store[i]].base));
+    for (unsigned i = 0; i < l->tables; i++)
+        o.table[i] = memory + strip_tag(quantity_of(e, l->table[i]));
+    o.stride = (int64_t)quantity_of(e, p->reaches[l->store[0]].step);
+    o.r = quantity_of(e, l->r);
+    o.r_step = quantity_of(e, l->r_step);
+    for (unsigned i = 0; i < 2; i++) {
+        o.shift[i] = l->shift[i];
+        o.mask[i] = l->mask[i];
+    }
+    o.count = e->count;
+    look_ups[l->index][l->tables - 1][l->stores - 1](&o);
+}
+
+void kernel_choose_lookup(struct loop_plan *p)
+{
+    p->run = run_lookup;
+    p->least = 4;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// What a plan consists of, for prove.c, which makes it, guard.c, which checks it at a loop's entry, and the
+// kernels.
+#ifndef CORE_LOOPS_PLAN_INTERNAL_H
+#define CORE_LOOPS_PLAN_INTERNAL_H
+
+#include "plan.h"
+
+enum {
+    ENTRY_OPS = 64,
+    REACHES = SUMMARY_ACCESSES,
+    NO_WRAPS = 16,
+    PAIRS = 64,
+    INDEX_MAX = 1 << 20, // how far a look-up may reach, bytes
+    SLOT_COMPUTED = REG_ZERO + 1,
+};
+
+// A value that is known at the loop's entry: constant + a slot. Slots are the guest's registers, REG_ZERO
+// for the constant alone, and from SLOT_COMPUTED on the results of entry ops.
+struct quantity {
+    uint64_t constant;
+    uint8_t slot;
+};
+
+// Computed once at the entry, in order. A NODE_LOAD reads what reach `reach` describes, at a.
+struct entry_op {
+    uint8_t kind, bits; // enum node_kind, except NODE_VAR
+    uint8_t from; // ZEXT, SEXT, TRUNC, comparisons: bits of a
+    uint8_t reach;
+    struct quantity a, b, c;
+};
+
+// Where an access goes: base + i x step + [low, high], bytes; high includes the size of the access.
+struct reach {
+    struct quantity base, step;
+    int64_t low, high;
+    uint8_t size;
+    uint8_t number; // in program order among the accesses of an iteration
+    bool is_store;
+    bool at_entry; // invariant and read by an entry op, which checks it
+};
+
+// The value start + i x step, of bits bits, must not wrap while access `number` happens: it was extended.
+struct no_wrap {
+    struct quantity start, step;
+    uint8_t bits, number;
+    bool is_signed;
+};
+
+// A counted exit. Everything but EQ is brought to: goes on while start + i x step < limit, unsigned.
+struct counted {
+    struct quantity start, step, limit;
+    uint64_t flip; // exclusive or to start and limit: makes signed order unsigned
+    uint64_t mask; // of the width
+    uint8_t compare; // NODE_EQ, NODE_ULT, NODE_ULE
+    bool complement; // limit < counter
+    bool is_equal;
+};
+
+struct plan_exit {
+    bool is_counted;
+    bool at_end;
+    uint8_t accesses_before;
+    uint32_t length;
+    struct counted counted;
+};
+
+// A register whose value is in closed form.
+struct advance {
+    struct quantity step;
+    uint64_t mask;
+    uint8_t reg;
+};
+
+// table[...[table[index]]] to one or two stores, all of bytes; index = (r >> shift) & mask, or two of these
+// put together, or r << shift[1] >> shift[0], signed.
+enum lookup_index { INDEX_SIGNED, INDEX_ONE, INDEX_TWO };
+struct lookup {
+    struct quantity r, r_step;
+    uint8_t shift[2];
+    uint64_t mask[2];
+    uint8_t index, tables, stores; // index: enum lookup_index
+    uint8_t store[2]; // reaches
+    struct quantity table[3]; // the first is the one that index goes to
+};
+
+struct batch; // kernels_batch.c
+
+// The state of the loop's entry while a plan runs.
+struct entry {
+    const uint64_t *x;
+    struct memory *memory;
+    uint64_t last; // the iteration in which the loop is left, from 0
+    uint64_t count; // complete iterations for the kernel
+    const struct plan_exit *exit; // the one that is taken
+    struct {
+        uint64_t low, high; // guest addresses of the first and the last byte
+    } range[REACHES];
+    uint64_t computed[ENTRY_OPS];
+};
+
+struct loop_plan {
+    enum loop_class class;
+    uint32_t length; // of a full iteration
+    uint32_t narrow; // a bit for each register of which the upper half has to be zero
+    uint32_t least; // complete iterations for which the kernel pays
+    uint8_t op_count, exit_ops; // all entry ops, and those at the start that the exits need
+    uint8_t exit_count, reach_count, no_wrap_count, pair_count, advance_count;
+    struct entry_op ops[ENTRY_OPS];
+    struct plan_exit exits[SUMMARY_EXITS];
+    struct reach reaches[REACHES];
+    struct no_wrap no_wraps[NO_WRAPS];
+    struct {
+        uint8_t store, other; // reaches that must not meet
+    } pairs[PAIRS];
+    struct advance advances[32];
+    // Does count iterations; the affine registers are advanced by the caller.
+    void (*run)(const struct loop_plan *p, const struct entry *e);
+    union {
+        struct lookup lookup;
+    };
+};
+
+static inline uint64_t quantity_of(const struct entry *e, struct quantity q)
+{
+    return q.constant + (q.slot < SLOT_COMPUTED ? e->x[q.slot] : e->computed[q.slot - SLOT_COMPUTED]);
+}
+
+// Addresses: the top byte is ignored.
+static inline uint64_t strip_tag(uint64_t address)
+{
+    return address << 8 >> 8;
+}
+
+#endif
