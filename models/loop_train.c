@@ -20,7 +20,7 @@ static const struct recipe {
     [NET_DETECTOR] = {24, 1e-3f, 1e-5f, 0.01f, 0.1f,
                       "neuromodel generate; registers X0..X28 renumbered at random in 3 of 4 samples"},
     [NET_RECOGNIZER] = {30, 1e-3f, 1e-5f, 0.01f, 0.2f, "neuromodel generate"},
-    [NET_PREDICTOR] = {200, 2e-3f, 1e-5f, 0, 0.1f,
+    [NET_PREDICTOR] = {200, 2e-3f, 1e-5f, 0, 0,
                        "neuromodel generate; with the recognizer's embedding and the detector's counter"},
 };
 
