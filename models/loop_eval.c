@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A loop net beside nobody, its hand rule, the recorded truth, and itself with shuffled weights.
-#include "loop_tool.h"
+#include "loop_train.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The three loop nets as a set: names, files, and their answers for many samples.
-#include "loop_tool.h"
+#include "loop_train.h"
 
 #include <stdlib.h>
 #include <string.h>

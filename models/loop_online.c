@@ -3,7 +3,7 @@
 // confirmed or refuted, with the class that it found. Only the heads learn, on those loops and, so that
 // nothing is forgotten, as many of the shipped seed set; what comes out worse on that set's test loops than
 // the shipped net in any figure is dropped. The three nets then stand in FOLDER, tuned or as shipped.
-#include "loop_tool.h"
+#include "loop_train.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The hand rule that the nets are compared with: from the same reading of the body that gives them their
 // inputs.
-#include "loop_tool.h"
+#include "loop_train.h"
 
 #include <math.h>
 #include <string.h>

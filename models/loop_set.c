@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reading loops as data, dividing them, naming their registers differently, and counting right answers.
-#include "loop_tool.h"
+#include "loop_train.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Trains the three loop nets. The detector sees loops under ever other register numbers; the recognizer's
 // input hardly shows them; the predictor learns from what the two trained nets say of each loop.
-#include "loop_tool.h"
+#include "loop_train.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

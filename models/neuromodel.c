@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "dispatch_tool.h"
-#include "loop_tool.h"
+#include "loop_train.h"
 #include "words.h"
 
 #ifndef MODELS_FOLDER

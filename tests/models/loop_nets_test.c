@@ -9,7 +9,7 @@
 
 #include "../../core/isa/isa.h"
 #include "../../core/nn/loop_code.h"
-#include "../../models/loop_tool.h"
+#include "../../models/loop_train.h"
 
 static void report(bool good, const char *name)
 {

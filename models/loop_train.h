@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The commands of neuromodel for the three loop nets, and what they share.
-#ifndef MODELS_LOOP_TOOL_H
-#define MODELS_LOOP_TOOL_H
+#ifndef MODELS_LOOP_TRAIN_H
+#define MODELS_LOOP_TRAIN_H
 
 #include "../core/nn/iteration_predictor.h"
 #include "../core/nn/loop_detector.h"
