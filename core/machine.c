@@ -18,6 +18,7 @@
 #include "engine/translate.h"
 #include "isa/isa.h"
 #include "loops/detect.h"
+#include "loops/optimizer.h"
 #include "nn/tensor.h"
 
 // Linux signal and si_code numbers, the same on every architecture that we run on.
@@ -93,6 +94,8 @@ static void forget_code(void *owner, uint64_t address, uint64_t length)
         dispatch_forget(m->dispatch, address, length);
     if (m->translator)
         translate_forget(m->translator, address, length);
+    if (m->loops)
+        loops_forget(m->loops, address, length);
 }
 
 static void load_dispatch(machine *m)
@@ -105,6 +108,16 @@ static void load_dispatch(machine *m)
     }
     dispatch_set_mode(m->dispatch, m->config.dispatch);
     atomic_store(&m->dispatch_wanted, (int)m->config.dispatch);
+}
+
+static void create_loops(machine *m)
+{
+    char error[600];
+    m->loops = loops_create(m, m->config.loop_models, error, sizeof error);
+    if (!m->loops)
+        machine_log(m, "no loop is replaced: %s", error);
+    else if (m->config.cache_folder && !grants_reach(&m->config, m->config.cache_folder))
+        loops_load_cache(m->loops, m->config.cache_folder);
 }
 
 void machine_set_engine(machine *m, enum machine_engine engine)
@@ -173,6 +186,9 @@ machine *machine_create(const struct machine_config *config, enum machine_error 
     m->cpu.call_counts = m->call_counts;
     if (config->dispatch_model)
         load_dispatch(m);
+    if (config->loop_models)
+        create_loops(m);
+    atomic_store(&m->loops_wanted, config->loops);
     m->memory.on_forget = forget_code;
     m->memory.owner = m;
     m->devices = devices_create(m);
@@ -198,6 +214,7 @@ void machine_destroy(machine *m)
     if (!m)
         return;
     translator_destroy(m->translator);
+    loops_destroy(m->loops);
     detector_destroy(m->detector);
     if (m->process)
         linux_destroy(m->process);
@@ -393,8 +410,7 @@ bool machine_get_loops(const machine *m)
 
 size_t machine_list_loops(const machine *m, struct machine_loop *loops, size_t max)
 {
-    (void)m, (void)loops, (void)max;
-    return 0;
+    return m->loops ? loops_list(m->loops, loops, max) : 0;
 }
 
 void machine_set_idle(machine *m, bool on)
@@ -416,6 +432,8 @@ void machine_publish(machine *m)
     m->stats.emulating_ns += elapsed > idle ? elapsed - idle : 0;
     m->counted_ns = now;
     m->counted_idle_ns = m->stats.idle_ns;
+    if (m->loops)
+        loops_get_stats(m->loops, &m->stats);
     m->stats.memory_mapped = m->memory.mapped;
     if (m->translator)
         translate_get_stats(m->translator, &m->stats);
@@ -443,6 +461,8 @@ enum machine_state machine_run(machine *m, uint64_t budget)
         update_entering(m);
         if (m->translator)
             translate_install(m->translator);
+        if (m->loops)
+            loops_update(m->loops);
         enum stop_reason reason = interp_run(m, left < slice ? left : slice);
         switch (reason) {
         case STOP_SVC:

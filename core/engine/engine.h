@@ -23,6 +23,10 @@ void interp_patch_entry(struct machine *m, uint64_t pc);
 // No longer.
 void interp_restore_entry(struct machine *m, uint64_t pc);
 
+// From now on the op at the loop's header lets its plan run.
+struct loop;
+void interp_patch_loop(struct machine *m, struct loop *loop);
+
 // Puts what m->dispatch_wanted says in force: everything is decoded again, and translated code goes where the
 // net is not to be trusted. Not while guest code runs.
 void interp_switch_dispatch(struct machine *m);

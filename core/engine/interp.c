@@ -7,9 +7,13 @@
 #include "engine.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "../isa/isa.h"
 #include "../loops/detect.h"
+#include "../loops/optimizer.h"
 #include "../memory.h"
 #include "dispatch_modes.h"
 #include "translate.h"
@@ -87,7 +91,7 @@ static void invalidate_code(cpu *c, uint64_t address)
 // code is the address that op.handler counts from. A handler returns the op to go on with, or NULL at a stop.
 typedef op *handler_function(cpu *c, op *o, const char *code);
 
-static handler_function decode_first;
+static handler_function decode_first, do_enter;
 
 #define HANDLER(o) ((handler_function *)(code + (int32_t)(o)->handler))
 
@@ -133,6 +137,15 @@ static __attribute__((noinline, cold)) op *hot_target(cpu *c, op *target,
     GO_ON(target);
 }
 
+// Likewise for the loop that the branch at o closes.
+static __attribute__((noinline, cold)) op *hot_loop(cpu *c, const op *o, op *target, const char *code)
+{
+    struct machine *m = machine_of(c);
+    if (m->loops && m->stats.retired >= LOOPS_WARM_UP)
+        loops_request(m->loops, (uint32_t)pc_of(c, target), (uint32_t)pc_of(c, o));
+    return hot_target(c, target, code);
+}
+
 // Counts a call of target; true when it has just become hot. Functions may share a counter.
 static inline __attribute__((always_inline)) bool call_is_hot(cpu *c, const op *target)
 {
@@ -155,16 +168,24 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
         c->retired_bias += (int64_t)sizeof(op) * (1 - (int64_t)(o)->disp);                                   \
         GO_ON((o) + (o)->disp);                                                                              \
     } while (0)
-#define TAKE_BACKWARD(o, is_hot)                                                                             \
+#define TAKE_BACKWARD(o)                                                                                     \
     do {                                                                                                     \
         op *target = (o) + (o)->disp;                                                                        \
         if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
             return stop_at(c, target, STOP_BUDGET);                                                          \
-        if (__builtin_expect(is_hot, 0))                                                                     \
+        if (__builtin_expect(++(o)->count % HOT_LOOP == 0, 0))                                               \
+            return hot_loop(c, o, target, code);                                                             \
+        GO_ON(target);                                                                                       \
+    } while (0)
+#define CALL_BACKWARD(o)                                                                                     \
+    do {                                                                                                     \
+        op *target = (o) + (o)->disp;                                                                        \
+        if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
+            return stop_at(c, target, STOP_BUDGET);                                                          \
+        if (call_is_hot(c, target))                                                                          \
             return hot_target(c, target, code);                                                              \
         GO_ON(target);                                                                                       \
     } while (0)
-#define LOOP_IS_HOT(o) (++(o)->count % HOT_LOOP == 0)
 
 // An indirect branch to where no op can be: the branch retires, then the fetch faults.
 static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const op *o, uint64_t target)
@@ -212,7 +233,7 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
     DEFINE(do_##name##_back)                                                                                 \
     {                                                                                                        \
         if (sem_##name(c, o))                                                                                \
-            TAKE_BACKWARD(o, LOOP_IS_HOT(o));                                                                \
+            TAKE_BACKWARD(o);                                                                                \
         GO_ON(o + 1);                                                                                        \
     }
 #define HANDLER_JUMP(name)                                                                                   \
@@ -228,7 +249,9 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
     DEFINE(do_##name##_back)                                                                                 \
     {                                                                                                        \
         sem_##name(c, o);                                                                                    \
-        TAKE_BACKWARD(o, INSN_##name == INSN_bl ? call_is_hot(c, target) : LOOP_IS_HOT(o));                  \
+        if (INSN_##name == INSN_bl)                                                                          \
+            CALL_BACKWARD(o);                                                                                \
+        TAKE_BACKWARD(o);                                                                                    \
     }
 #define HANDLER_INDIRECT(name)                                                                               \
     DEFINE(do_##name)                                                                                        \
@@ -267,7 +290,7 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
     GO_ON(o + 1);
 #define RUN_LAST_CONDITION_BACK(name)                                                                        \
     if (sem_##name(c, o))                                                                                    \
-        TAKE_BACKWARD(o, LOOP_IS_HOT(o));                                                                    \
+        TAKE_BACKWARD(o);                                                                                    \
     GO_ON(o + 1);
 // A statement macro ends each body:
 // clang-format off
@@ -326,6 +349,8 @@ DEFINE(do_live)
     dispatch_live(d, word_at(c, o));
     return ((handler_function *)(code + (int32_t)dispatch_recall(d, pc_of(c, o))))(c, o, code);
 }
+
+#include "interp_loops.h"
 
 static uint32_t times_taken(const cpu *c, uint32_t branch)
 {
@@ -426,6 +451,20 @@ static handler_function *choose_handler(const enum insn *ids, const op *ops, uns
     return is_backward(ids[0], &ops[0]) ? handlers[ids[0]].back : handlers[ids[0]].forward;
 }
 
+static void patch_loop(const struct machine *m, struct loop *loop, op *header)
+{
+    loop->handler = header->handler;
+    loop->skip = 0;
+    header->handler = handler_offset(m->config.verify ? do_verified_loop : do_loop);
+}
+
+void interp_patch_loop(struct machine *m, struct loop *loop)
+{
+    op *header = op_at(&m->cpu, loop->header);
+    if (header->handler && header->handler != handler_offset(do_enter))
+        patch_loop(m, loop, header);
+}
+
 // The op at pc has been decoded: watches the loop that it closes, and the one that it begins.
 static void watch_loops(struct machine *m, uint64_t pc, enum insn id)
 {
@@ -486,6 +525,9 @@ static __attribute__((noinline)) void decode_op(cpu *c, op *o)
     }
     decoded[0].handler = handler_offset(handler);
     o[0] = decoded[0];
+    struct loop *loop = m->loops ? loops_find(m->loops, (uint32_t)pc) : NULL;
+    if (loop && loop->installed && atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED)
+        patch_loop(m, loop, o);
     if (m->detector)
         watch_loops(m, pc, ids[0]);
 }

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: MIT
+#include "optimizer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "../engine/code_cache.h"
+#include "../engine/engine.h"
+
+enum {
+    LOOPS_MAX = 2048,
+    INDEX_SIZE = 8192, // a power of two
+    BATCH = 64,
+    CACHED_GUESSES = 1, // entry of the cached object
+    CACHED_MAX = 8192,
+};
+
+// Loops that are gone round fewer times than this are not worth a guard, if the net is right: log2.
+#define WORTH_TRIPS 1.0f
+
+struct cached_guess {
+    uint64_t body; // hash
+    struct loop_guess guess;
+};
+
+struct loops {
+    struct machine *m;
+    char folder[512];
+    struct loop *loops; // [LOOPS_MAX]
+    _Atomic uint32_t count;
+    _Atomic uint16_t index[INDEX_SIZE]; // loop number + 1, by header
+    bool on; // as is in force
+    atomic_bool has_examined; // loops_update has something to do
+    pthread_t thread;
+    bool has_thread, quit;
+    pthread_mutex_t lock; // count, index, the queue, quit
+    pthread_cond_t wake;
+    struct loop *queue[LOOPS_MAX];
+    unsigned queue_head, queue_tail;
+    pthread_mutex_t examining; // nets, known guesses, and what a verdict writes
+    struct loop_nets *nets; // loaded when first asked
+    bool nets_failed;
+    struct code_cache *cache;
+    struct cached_guess *known;
+    size_t known_count;
+    bool asked_nets;
+    uint64_t failures;
+};
+
+// ---- the table ----
+
+static unsigned index_of(uint32_t header)
+{
+    return (header / 4 * 2654435761u) >> 19 & (INDEX_SIZE - 1);
+}
+
+struct loop *loops_find(const struct loops *l, uint32_t header)
+{
+    for (unsigned i = index_of(header);; i = (i + 1) & (INDEX_SIZE - 1)) {
+        uint16_t number = atomic_load_explicit(&l->index[i], memory_order_acquire);
+        if (number == 0)
+            return NULL;
+        if (l->loops[number - 1].header == header)
+            return &l->loops[number - 1];
+    }
+}
+
+// Under the lock. NULL if the table is full.
+static struct loop *add_loop(struct loops *l, uint32_t header, uint32_t branch)
+{
+    uint32_t count = atomic_load(&l->count);
+    if (count == LOOPS_MAX)
+        return NULL;
+    struct loop *loop = &l->loops[count];
+    loop->header = header;
+    loop->branch = branch;
+    unsigned i = index_of(header);
+    while (atomic_load(&l->index[i]))
+        i = (i + 1) & (INDEX_SIZE - 1);
+    atomic_store_explicit(&l->index[i], (uint16_t)(count + 1), memory_order_release);
+    atomic_store(&l->count, count + 1);
+    return loop;
+}
+
+// Copies the end of the code from header to branch, as much as the nets look at.
+static void take_body(struct loop *loop, const uint32_t *words)
+{
+    uint32_t length = (loop->branch - loop->header) / 4 + 1;
+    uint32_t cut = length > LOOP_BODY_MAX ? length - LOOP_BODY_MAX : 0;
+    loop->body.pc = loop->header + cut * 4;
+    loop->body.length = length - cut;
+    memcpy(loop->body.words, words + cut, loop->body.length * sizeof *words);
+}
+
+// ---- verdicts ----
+
+static uint64_t body_hash(const struct loop_body *body)
+{
+    return XXH3_64bits(body->words, body->length * sizeof body->words[0]);
+}
+
+static const struct loop_guess *known_guess(const struct loops *l, uint64_t body)
+{
+    for (size_t i = 0; i < l->known_count; i++)
+        if (l->known[i].body == body)
+            return &l->known[i].guess;
+    return NULL;
+}
+
+static void remember_guess(struct loops *l, uint64_t body, const struct loop_guess *guess)
+{
+    if (l->known_count < CACHED_MAX)
+        l->known[l->known_count++] = (struct cached_guess){body, *guess};
+    l->asked_nets = true;
+}
+
+static bool load_nets(struct loops *l)
+{
+    struct nn_error error;
+    if (!l->nets && !l->nets_failed) {
+        l->nets = loop_nets_load(l->folder, &error);
+        if (!l->nets) {
+            l->nets_failed = true;
+            machine_log(l->m, "no loop is replaced: %s", error.text);
+        }
+    }
+    return l->nets;
+}
+
+// Has the nets guess what these loops are, as far as that is not known. False if they cannot be had.
+static bool guess(struct loops *l, struct loop *const *loops, unsigned count)
+{
+    struct loop_body bodies[BATCH];
+    struct loop_guess guesses[BATCH];
+    struct loop *asked[BATCH];
+    unsigned n = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const struct loop_guess *known = known_guess(l, body_hash(&loops[i]->body));
+        if (known) {
+            loops[i]->guess = *known;
+        } else {
+            bodies[n] = loops[i]->body;
+            asked[n++] = loops[i];
+        }
+    }
+    if (n == 0)
+        return true;
+    if (!load_nets(l))
+        return false;
+    loop_nets_propose(l->nets, bodies, n, guesses);
+    for (unsigned i = 0; i < n; i++) {
+        asked[i]->guess = guesses[i];
+        remember_guess(l, body_hash(&asked[i]->body), &guesses[i]);
+    }
+    return true;
+}
+
+// Proves the proposal, or says why not.
+static void judge(struct loop *loop)
+{
+    loop->verdict = MACHINE_LOOP_REJECTED;
+    loop->proposed = loop->guess.class < LOOP_OTHER;
+    loop->reason = "";
+    if (!loop->proposed)
+        return;
+    if (loop->guess.predicted_trips < WORTH_TRIPS) {
+        loop->reason = "too few iterations are expected";
+        return;
+    }
+    if (loop->body.pc != loop->header) {
+        loop->reason = "more instructions than a summary holds";
+        return;
+    }
+    struct loop_summary *s = malloc(sizeof *s);
+    if (s && loop_summarize(s, loop->header, loop->body.words, loop->body.length, &loop->reason))
+        loop->plan = plan_make(s, loop->guess.class, &loop->reason);
+    if (!loop->plan) {
+        free(s);
+        return;
+    }
+    loop->summary = s;
+    loop->verdict = MACHINE_LOOP_PROVED;
+}
+
+// Under `examining`.
+static void examine(struct loops *l, struct loop *const *loops, unsigned count)
+{
+    if (!guess(l, loops, count))
+        return;
+    for (unsigned i = 0; i < count; i++) {
+        judge(loops[i]);
+        atomic_store_explicit(&loops[i]->state, LOOP_EXAMINED, memory_order_release);
+    }
+    atomic_store_explicit(&l->has_examined, true, memory_order_release);
+}
+
+static void *examine_thread(void *user)
+{
+    struct loops *l = user;
+    pthread_mutex_lock(&l->lock);
+    while (!l->quit) {
+        struct loop *batch[BATCH];
+        unsigned count = 0;
+        while (l->queue_head != l->queue_tail && count < BATCH)
+            batch[count++] = l->queue[l->queue_head++ % LOOPS_MAX];
+        if (count == 0) {
+            pthread_cond_wait(&l->wake, &l->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&l->lock);
+        pthread_mutex_lock(&l->examining);
+        unsigned kept = 0;
+        for (unsigned i = 0; i < count; i++)
+            if (atomic_load_explicit(&batch[i]->state, memory_order_acquire) == LOOP_QUEUED)
+                batch[kept++] = batch[i];
+        if (kept)
+            examine(l, batch, kept);
+        pthread_mutex_unlock(&l->examining);
+        pthread_mutex_lock(&l->lock);
+    }
+    pthread_mutex_unlock(&l->lock);
+    return NULL;
+}
+
+// ---- requests ----
+
+// Under the lock.
+static void enqueue(struct loops *l, struct loop *loop)
+{
+    atomic_store_explicit(&loop->state, LOOP_QUEUED, memory_order_release);
+    if (!l->has_thread)
+        l->has_thread = pthread_create(&l->thread, NULL, examine_thread, l) == 0;
+    if (l->queue_tail - l->queue_head < LOOPS_MAX) {
+        l->queue[l->queue_tail++ % LOOPS_MAX] = loop;
+        pthread_cond_signal(&l->wake);
+    }
+}
+
+void loops_request(struct loops *l, uint32_t header, uint32_t branch)
+{
+    struct loop *loop = loops_find(l, header);
+    if (loop && atomic_load_explicit(&loop->state, memory_order_acquire) != LOOP_STALE)
+        return;
+    pthread_mutex_lock(&l->lock);
+    if (loop) {
+        plan_free(loop->plan);
+        free(loop->summary);
+        loop->plan = NULL;
+        loop->summary = NULL;
+        loop->installed = false;
+        loop->branch = branch;
+    } else {
+        loop = add_loop(l, header, branch);
+    }
+    if (loop) {
+        take_body(loop, (const uint32_t *)(l->m->memory.base + header));
+        memcpy(loop->body.x, l->m->cpu.x, sizeof loop->body.x);
+        enqueue(l, loop);
+    }
+    pthread_mutex_unlock(&l->lock);
+}
+
+const struct loop *loops_examine(struct loops *l, uint32_t header, uint32_t branch, const uint32_t *words)
+{
+    pthread_mutex_lock(&l->lock);
+    struct loop *loop = loops_find(l, header);
+    if (!loop) {
+        loop = add_loop(l, header, branch);
+        if (loop)
+            take_body(loop, words);
+    }
+    pthread_mutex_unlock(&l->lock);
+    if (!loop || loop->branch != branch)
+        return NULL;
+    pthread_mutex_lock(&l->examining);
+    if (atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_QUEUED)
+        examine(l, &loop, 1);
+    bool proved = atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED && loop->plan &&
+                  memcmp(loop->summary->words, words, loop->body.length * sizeof *words) == 0;
+    pthread_mutex_unlock(&l->examining);
+    return proved ? loop : NULL;
+}
+
+// ---- the emulation thread's part ----
+
+void loops_update(struct loops *l)
+{
+    bool wanted = machine_get_loops(l->m);
+    if (wanted == l->on && !atomic_exchange_explicit(&l->has_examined, false, memory_order_acquire))
+        return;
+    l->on = wanted;
+    uint32_t count = atomic_load(&l->count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct loop *loop = &l->loops[i];
+        if (atomic_load_explicit(&loop->state, memory_order_acquire) != LOOP_EXAMINED)
+            continue;
+        loop->on = wanted && loop->plan && !loop->failed;
+        if (loop->plan && !loop->installed)
+            interp_patch_loop(l->m, loop);
+        loop->installed = loop->plan != NULL;
+    }
+}
+
+void loops_forget(struct loops *l, uint64_t address, uint64_t length)
+{
+    uint32_t count = atomic_load(&l->count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct loop *loop = &l->loops[i];
+        if (loop->header < address + length && loop->branch + 4 > address &&
+            atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED) {
+            loop->on = 0;
+            atomic_store_explicit(&loop->state, LOOP_STALE, memory_order_release);
+        }
+    }
+}
+
+void loops_fail(struct loops *l, struct loop *loop, const char *what)
+{
+    uint64_t offset;
+    const char *symbol = machine_symbol(l->m, loop->header, &offset);
+    loop->failed = true;
+    loop->on = 0;
+    l->failures++;
+    machine_log(
+        l->m,
+        "the replacement of the loop at %#x (%s+%#llx, %s) differs from the loop: %s; it is switched off",
+        loop->header, symbol ? symbol : "?", (unsigned long long)(symbol ? offset : 0),
+        loop_class_names[loop->guess.class], what);
+}
+
+// ---- counters ----
+
+void loops_get_stats(const struct loops *l, struct machine_stats *stats)
+{
+    stats->credited = stats->iterations_skipped = 0;
+    stats->loops_detected = stats->loops_proved = stats->loops_rejected = 0;
+    stats->verify_failures = l->failures;
+    uint32_t count = atomic_load(&l->count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct loop *loop = &l->loops[i];
+        stats->credited += loop->credited;
+        stats->iterations_skipped += loop->skipped;
+        if (atomic_load_explicit(&loop->state, memory_order_acquire) != LOOP_EXAMINED || !loop->proposed)
+            continue;
+        stats->loops_detected++;
+        stats->loops_proved += loop->verdict == MACHINE_LOOP_PROVED;
+        stats->loops_rejected += loop->verdict == MACHINE_LOOP_REJECTED;
+    }
+}
+
+static void describe_loop(const struct loops *l, const struct loop *loop, struct machine_loop *out)
+{
+    uint64_t offset;
+    const char *symbol = machine_symbol(l->m, loop->header, &offset);
+    *out = (struct machine_loop){.header = loop->header,
+                                 .class_name = loop_class_names[loop->guess.class],
+                                 .verdict = loop->verdict,
+                                 .entries = loop->entries,
+                                 .iterations = loop->iterations,
+                                 .credited = loop->credited};
+    snprintf(out->function, sizeof out->function, "%s", symbol ? symbol : "");
+    snprintf(out->reason, sizeof out->reason, "%s",
+             loop->failed ? "a check found a difference" : loop->reason);
+    double all = (double)(l->m->stats.retired + l->m->stats.credited);
+    out->share = all > 0 ? (double)loop->credited / all : 0;
+}
+
+static int by_share(const void *a, const void *b)
+{
+    double x = ((const struct machine_loop *)a)->share, y = ((const struct machine_loop *)b)->share;
+    return (x < y) - (x > y);
+}
+
+size_t loops_list(const struct loops *l, struct machine_loop *list, size_t max)
+{
+    uint32_t count = atomic_load(&l->count);
+    struct machine_loop *all = malloc((count + 1) * sizeof *all);
+    size_t n = 0;
+    for (uint32_t i = 0; all && i < count; i++)
+        if (atomic_load_explicit(&l->loops[i].state, memory_order_acquire) == LOOP_EXAMINED &&
+            l->loops[i].proposed)
+            describe_loop(l, &l->loops[i], &all[n++]);
+    if (n)
+        qsort(all, n, sizeof *all, by_share);
+    if (n > max)
+        n = max;
+    if (n)
+        memcpy(list, all, n * sizeof *all);
+    free(all);
+    return n;
+}
+
+// ---- creation, and what is kept on disk ----
+
+static const char *const net_names[] = {"loop-detector", "pattern-recognizer", "iteration-predictor"};
+
+// What tells these nets from others: their descriptions, which hold the hash of the weights. 0: not all are
+// there.
+static uint64_t nets_identity(const char *folder)
+{
+    uint64_t hash = 1;
+    for (unsigned i = 0; i < sizeof net_names / sizeof net_names[0]; i++) {
+        char path[600], text[16384];
+        snprintf(path, sizeof path, "%s/%s.json", folder, net_names[i]);
+        FILE *f = fopen(path, "rb");
+        if (!f)
+            return 0;
+        size_t size = fread(text, 1, sizeof text, f);
+        fclose(f);
+        hash = XXH3_64bits_withSeed(text, size, hash);
+    }
+    return hash;
+}
+
+struct loops *loops_create(struct machine *m, const char *folder, char *error, size_t size)
+{
+    if (nets_identity(folder) == 0) {
+        snprintf(error, size, "the nets for loops are not in %s", folder);
+        return NULL;
+    }
+    struct loops *l = calloc(1, sizeof *l);
+    void *loops = mmap(NULL, LOOPS_MAX * sizeof(struct loop), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT | MAP_NORESERVE, -1, 0);
+    struct cached_guess *known = malloc(CACHED_MAX * sizeof *known);
+    if (!l || loops == MAP_FAILED || !known) {
+        snprintf(error, size, "the host denied memory for loops: %s", strerror(errno));
+        if (loops != MAP_FAILED)
+            munmap(loops, LOOPS_MAX * sizeof(struct loop));
+        free(known);
+        free(l);
+        return NULL;
+    }
+    l->m = m;
+    l->loops = loops;
+    l->known = known;
+    snprintf(l->folder, sizeof l->folder, "%s", folder);
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_mutex_init(&l->examining, NULL);
+    pthread_cond_init(&l->wake, NULL);
+    return l;
+}
+
+void loops_load_cache(struct loops *l, const char *folder)
+{
+    l->cache = code_cache_open(folder, 0, nets_identity(l->folder));
+    size_t count = l->cache ? code_cache_count(l->cache) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct cached_object *o = code_cache_get(l->cache, i);
+        size_t records = o->size / sizeof *l->known;
+        if (o->entry == CACHED_GUESSES && records <= CACHED_MAX - l->known_count) {
+            memcpy(l->known + l->known_count, o->bytes, records * sizeof *l->known);
+            l->known_count += records;
+        }
+    }
+}
+
+static void save_cache(struct loops *l)
+{
+    size_t size = l->known_count * sizeof *l->known;
+    unsigned char *bytes = l->asked_nets ? malloc(size) : NULL;
+    if (bytes) {
+        for (size_t i = 0; i < code_cache_count(l->cache); i++)
+            code_cache_drop(l->cache, i);
+        memcpy(bytes, l->known, size);
+        code_cache_add(l->cache,
+                       &(struct cached_object){.entry = CACHED_GUESSES, .bytes = bytes, .size = size});
+    }
+    code_cache_close(l->cache);
+}
+
+void loops_destroy(struct loops *l)
+{
+    if (!l)
+        return;
+    if (l->has_thread) {
+        pthread_mutex_lock(&l->lock);
+        l->quit = true;
+        pthread_cond_signal(&l->wake);
+        pthread_mutex_unlock(&l->lock);
+        pthread_join(l->thread, NULL);
+    }
+    if (l->cache)
+        save_cache(l);
+    for (uint32_t i = 0; i < l->count; i++) {
+        plan_free(l->loops[i].plan);
+        free(l->loops[i].summary);
+    }
+    if (l->nets)
+        loop_nets_free(l->nets);
+    munmap(l->loops, LOOPS_MAX * sizeof(struct loop));
+    free(l->known);
+    free(l);
+}

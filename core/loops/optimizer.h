@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// The loop optimizer: engines report hot loops; nets propose what they are; the prover makes a plan of it or
+// refuses; engines then run the plan. Who asks whom, when, is here.
+//
+// Hot loops are examined on a thread of their own, in batches, and plans are installed by the emulation
+// thread between two slices. What the nets said is kept on disk: a later run of the program asks them
+// nothing.
+#ifndef CORE_LOOPS_OPTIMIZER_H
+#define CORE_LOOPS_OPTIMIZER_H
+
+#include <stdatomic.h>
+
+#include "../machine.h"
+#include "plan.h"
+#include "summary.h"
+
+// Instructions that a program has to run before its loops are looked at: the nets have to be loaded for it.
+#define LOOPS_WARM_UP 20000000u
+
+enum loop_state {
+    LOOP_QUEUED, // for the nets and the prover
+    LOOP_EXAMINED, // verdict, guess and reason are there; the plan, too, if it was proved
+    LOOP_STALE, // its code has changed since
+};
+
+// A hot loop. Lies below 2 GiB, where translated code can count in it.
+struct loop {
+    // Translated code knows these by their offsets (struct loop_cell of engine/bitcode.c).
+    uint64_t on; // its replacement may act: it is proved, loops are switched on, no check of it has failed
+    uint64_t entries, iterations, credited; // counted at entries of the replacement; iterations: all, also
+                                            // of entries at which it did not act
+    uint64_t skipped; // iterations that the replacement did
+
+    uint32_t header, branch; // pc of the first instruction, and of the branch back to it
+    _Atomic uint32_t state; // enum loop_state; what the prover writes is complete at LOOP_EXAMINED
+    enum machine_loop_verdict verdict;
+    bool proposed; // the nets take it for something that can be replaced
+    bool failed; // a check has found a difference
+    bool installed;
+    uint32_t handler; // the interpreter's own: of the header's op
+    uint32_t skip; // the interpreter's own: arrivals at the header that are part of a plain run
+    struct loop_body body;
+    struct loop_guess guess;
+    const char *reason; // of a rejection
+    struct loop_plan *plan; // NULL unless proved
+    struct loop_summary *summary; // likewise
+};
+
+struct loops;
+
+// folder: of the nets' files. NULL with a message in error if there are none, or this build cannot summarise.
+struct loops *loops_create(struct machine *m, const char *folder, char *error, size_t size);
+void loops_destroy(struct loops *l);
+
+// Takes over what the nets said of the program's loops in earlier runs from folder, and leaves there what
+// they say in this one. Once, when the program has been loaded.
+void loops_load_cache(struct loops *l, const char *folder);
+
+// The loop at header, or NULL. Any thread.
+struct loop *loops_find(const struct loops *l, uint32_t header);
+
+// The branch at branch has gone back to header often: has the loop examined, unless that was done before.
+// Emulation thread.
+void loops_request(struct loops *l, uint32_t header, uint32_t branch);
+
+// Between slices: takes over what has been examined, and machine_set_loops. Calls install for each loop that
+// has to be patched into the interpreter, or out of it. Emulation thread.
+void loops_update(struct loops *l);
+
+// The summary of the loop, if it is proved: examines it now if need be. The compile thread.
+const struct loop *loops_examine(struct loops *l, uint32_t header, uint32_t branch, const uint32_t *words);
+
+// The code in [address, address + length) is gone. Async-signal-safe; emulation thread.
+void loops_forget(struct loops *l, uint64_t address, uint64_t length);
+
+// A check found a difference between a replacement and the plain loop: it is switched off for good.
+void loops_fail(struct loops *l, struct loop *loop, const char *what);
+
+// Adds the loops' part to the counters. Emulation thread.
+void loops_get_stats(const struct loops *l, struct machine_stats *stats);
+// See machine_list_loops.
+size_t loops_list(const struct loops *l, struct machine_loop *list, size_t max);
+
+#endif
