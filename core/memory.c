@@ -34,8 +34,9 @@ int memory_create(struct memory *m, uint64_t limit)
     uint8_t *start = mmap(NULL, RESERVATION, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (start == MAP_FAILED)
         return -1;
-    // On its own mapping, so that only the parts that are used become resident.
-    m->pages = mmap(NULL, PAGE_COUNT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    // On its own mapping, so that only the parts that are used become resident; where translated code finds
+    // it.
+    m->pages = mmap(NULL, PAGE_COUNT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
     if (m->pages == MAP_FAILED) {
         munmap(start, RESERVATION);
         return -1;

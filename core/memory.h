@@ -33,7 +33,7 @@ enum {
 struct memory {
     uint8_t *base; // host address of guest address 0; GUEST_SPACE bytes and a guard behind
     op *ops; // the op of the instruction at guest address P is ops[P / 4]
-    uint8_t *pages; // [GUEST_SPACE / GUEST_PAGE]
+    uint8_t *pages; // [GUEST_SPACE / GUEST_PAGE]; below 2 GiB
     uint64_t limit; // bytes that the guest may have mapped privately, other than PROT_NONE
     uint64_t mapped; // bytes that it has
     // Told of every range whose decoded code is forgotten; may be called in a signal handler.

@@ -95,6 +95,7 @@ extern cpu guest_cpu;
 // The host's functions: they work on guest_cpu.
 void host_call(void); // runs from guest_cpu.cold_pc until the return to x30
 void host_step(void); // runs the one instruction at guest_cpu.cold_pc
+void host_loop(void); // runs the plan of the loop at guest_cpu.cold_pc
 
 static inline void spill(uint64_t budget, uint64_t sp, uint64_t x30, uint64_t x0, uint64_t x1, uint64_t x19,
                          uint64_t x20, uint64_t x21, uint64_t x22, uint64_t x29)
@@ -141,6 +142,14 @@ REGION_CALL struct passed cold_step(uint64_t budget, uint64_t sp, uint64_t x30, 
 {
     spill(budget, sp, x30, x0, x1, x19, x20, x21, x22, x29);
     host_step();
+    return fill();
+}
+
+REGION_CALL struct passed cold_loop(uint64_t budget, uint64_t sp, uint64_t x30, uint64_t x0, uint64_t x1,
+                                    uint64_t x19, uint64_t x20, uint64_t x21, uint64_t x22, uint64_t x29)
+{
+    spill(budget, sp, x30, x0, x1, x19, x20, x21, x22, x29);
+    host_loop();
     return fill();
 }
 

@@ -73,6 +73,41 @@ static bool load_llvm(struct translator *t, struct compiler *compiler)
     return compiler->jit;
 }
 
+// log2 of the iterations for which a kernel is called without a look at their number.
+#define WORTH_KERNEL 5.0f
+
+// Classes whose kernels do more at once than code for one iteration after the other can.
+static bool prefers_kernel(const struct loop *loop)
+{
+    switch (loop->guess.class) {
+    case LOOP_COLUMN:
+    case LOOP_SPAN:
+    case LOOP_STRIDED_COPY:
+    case LOOP_MAP: return false;
+    default: return true;
+    }
+}
+
+// Has the region's loops examined.
+static void find_loops(struct translator *t, struct region *r)
+{
+    uint32_t words[SUMMARY_BODY_MAX];
+    for (unsigned i = 0; i < r->block_count && r->loop_count < REGION_LOOPS_MAX; i++) {
+        struct region_loop *x = &r->loops[r->loop_count];
+        unsigned length = r->blocks[i].loop_header ? region_loop_code(r, i, x, words, SUMMARY_BODY_MAX) : 0;
+        const struct loop *loop =
+            length ? loops_examine(t->m->loops, r->blocks[i].pc, r->blocks[i].pc + length * 4 - 4, words)
+                   : NULL;
+        if (!loop)
+            continue;
+        x->summary = loop->summary;
+        x->kernel = prefers_kernel(loop);
+        // Where only the data tell how long it goes on, the net says whether the way to the kernel pays.
+        if (loop->guess.type != LOOP_TYPE_DATA || loop->guess.predicted_trips >= WORTH_KERNEL)
+            r->loop_count++;
+    }
+}
+
 static void compile(struct translator *t, struct compiler *compiler, uint32_t pc)
 {
     void *user[2] = {t, compiler};
@@ -80,10 +115,14 @@ static void compile(struct translator *t, struct compiler *compiler, uint32_t pc
     struct compiled *c = calloc(1, sizeof *c);
     struct region *r = malloc(sizeof *r);
     enum jit_result result = JIT_AGAIN;
-    while (c && r && result == JIT_AGAIN)
-        result = region_find(r, pc, &source)
-                     ? compiler->functions->compile(compiler->jit, r, t->dump, &c->object)
-                     : JIT_FAILED;
+    while (c && r && result == JIT_AGAIN) {
+        result = JIT_FAILED;
+        if (!region_find(r, pc, &source))
+            break;
+        if (t->m->loops)
+            find_loops(t, r);
+        result = compiler->functions->compile(compiler->jit, r, t->dump, &c->object);
+    }
     if (!c || !r) {
         free(c);
         free(r);

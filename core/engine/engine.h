@@ -23,6 +23,8 @@ void interp_patch_entry(struct machine *m, uint64_t pc);
 // No longer.
 void interp_restore_entry(struct machine *m, uint64_t pc);
 
+// Runs the plan of the loop whose header is at cold_pc, if its guard holds; pc stays there.
+void interp_loop(struct machine *m);
 // From now on the op at the loop's header lets its plan run.
 struct loop;
 void interp_patch_loop(struct machine *m, struct loop *loop);

@@ -17,23 +17,24 @@ static struct loop *loop_at(cpu *c, const op *o)
 
 static void credit(struct loop *loop, const struct plan_result *r)
 {
-    loop->skipped += r->iterations;
-    loop->credited += r->credited + r->tail;
+    loop->cell.skipped += r->iterations;
+    loop->cell.credited += r->credited + r->tail;
 }
 
-// Lets the plan run. The tail is credited, too, so that it must not count as retired.
-static void run_plan(cpu *c, struct loop *loop)
+// Lets the plan run; returns the instructions of the tail, which is credited, too, so that it must not count
+// as retired.
+static uint64_t run_plan(cpu *c, struct loop *loop)
 {
     struct plan_result r = plan_run(loop->plan, c, &machine_of(c)->memory);
-    loop->entries++;
-    loop->iterations += r.trips;
+    loop->cell.entries++;
+    loop->cell.iterations += r.trips;
     if (r.iterations) {
         credit(loop, &r);
-        c->retired_bias -= (int64_t)(r.tail * sizeof(op));
         loop->skip = loop->summary->length && r.tail > loop->summary->length;
-    } else {
-        loop->skip = r.trips ? (uint32_t)r.trips - 1 : UNKNOWN_TRIPS_SKIP;
+        return r.tail;
     }
+    loop->skip = r.trips ? (uint32_t)r.trips - 1 : UNKNOWN_TRIPS_SKIP;
+    return 0;
 }
 
 static __attribute__((noinline)) handler_function *arrive_at_loop(cpu *c, const op *o, const char *code)
@@ -41,14 +42,27 @@ static __attribute__((noinline)) handler_function *arrive_at_loop(cpu *c, const 
     struct loop *loop = loop_at(c, o);
     if (loop->skip)
         loop->skip--;
-    else if (loop->on)
-        run_plan(c, loop);
+    else if (loop->cell.on)
+        c->retired_bias -= (int64_t)(run_plan(c, loop) * sizeof(op));
     return (handler_function *)(code + (int32_t)loop->handler);
 }
 
 DEFINE(do_loop)
 {
     return arrive_at_loop(c, o, code)(c, o, code);
+}
+
+// For translated code, which has a guard of its own and runs the tail: nothing is skipped there.
+void interp_loop(struct machine *m)
+{
+    cpu *c = &m->cpu;
+    struct loop *loop = loops_find(m->loops, (uint32_t)c->cold_pc);
+    c->pc = c->cold_pc;
+    if (loop->plan && atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED)
+        c->budget += (int64_t)run_plan(c, loop);
+    else
+        loops_request(m->loops, loop->header, loop->branch);
+    loop->skip = 0;
 }
 
 // ---- verification: the plan and the plain loop, one after the other on the same state ----
@@ -172,8 +186,8 @@ static op *verify_loop(cpu *c, struct loop *loop)
                 restore_ranges(c, ranges, count, before);
                 *c = *start;
             } else {
-                loop->entries++;
-                loop->iterations += r.trips;
+                loop->cell.entries++;
+                loop->cell.iterations += r.trips;
                 credit(loop, &r);
                 next = op_at(c, pc_of(c, c->current));
                 c->retired_bias =
@@ -190,7 +204,7 @@ static op *verify_loop(cpu *c, struct loop *loop)
 static __attribute__((noinline)) op *verify_at_loop(cpu *c, op *o)
 {
     struct loop *loop = loop_at(c, o);
-    return loop->on ? verify_loop(c, loop) : NULL;
+    return loop->cell.on ? verify_loop(c, loop) : NULL;
 }
 
 DEFINE(do_verified_loop)

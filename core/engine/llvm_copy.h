@@ -212,6 +212,7 @@ static struct template *template_of(struct jit *j, unsigned insn)
 
 struct block_build {
     LLVMBasicBlockRef start, body, end; // what leads here goes to, its ops' first and last LLVM block
+    LLVMBasicBlockRef again; // where the loop that begins here goes back to: start, or behind its guard
     LLVMValueRef result; // of its last op: the condition or the target
     var_set written, dirty; // by its ops; possibly newer than guest_cpu at its start
     bool flags_live; // at its start: read before they are written
@@ -222,6 +223,14 @@ struct mapped {
     LLVMValueRef value;
     uint32_t offset;
     enum { BASE_NONE, BASE_CPU, BASE_OP } base;
+};
+
+// A load of a loop that is done once, before it.
+struct hoisted {
+    bool chosen;
+    uint8_t size;
+    uint32_t pc;
+    LLVMValueRef value;
 };
 
 struct build {
@@ -237,6 +246,10 @@ struct build {
     struct block_build block[REGION_BLOCKS_MAX];
     LLVMBasicBlockRef leave; // returns VAR_PC and the passed registers
     LLVMMetadataRef scope; // for debug locations, whose line is the guest pc / 4
+    // the loop whose instructions are being copied with what its guard guarantees
+    bool in_fast_loop;
+    unsigned next_access; // of its summary
+    struct hoisted hoisted[SUMMARY_ACCESSES];
     bool failed; // a template turned out not to be usable; it is marked, and the region is built again
     // the current template's values
     LLVMValueRef key[MAX_TEMPLATE_VALUES];
@@ -400,6 +413,21 @@ static LLVMValueRef copy_plainly(struct build *u, LLVMValueRef i)
     return copy;
 }
 
+// An access to guest memory, which keeps its place in program order; or what was loaded for it before the
+// loop.
+static void copy_access(struct build *u, LLVMValueRef i, const struct region_op *o)
+{
+    if (u->in_fast_loop && u->next_access < SUMMARY_ACCESSES) {
+        const struct hoisted *h = &u->hoisted[u->next_access++];
+        if (h->chosen && h->pc == o->pc && LLVMIsALoadInst(i) && LLVMTypeOf(i) == LLVMTypeOf(h->value)) {
+            map_value(u, i, h->value);
+            return;
+        }
+    }
+    LLVMInstructionSetDebugLoc(copy_plainly(u, i),
+                               LLVMDIBuilderCreateDebugLocation(u->j->context, o->pc / 4, 0, u->scope, NULL));
+}
+
 static void copy_call(struct build *u, LLVMValueRef i)
 {
     LLVMValueRef callee = LLVMGetCalledValue(i), copy = LLVMInstructionClone(i);
@@ -438,16 +466,14 @@ static void copy_instruction(struct build *u, LLVMValueRef i, const struct regio
             map_value(u, i,
                       part ? LLVMBuildLoad2(u->at, LLVMTypeOf(i), part, "") : LLVMConstNull(LLVMTypeOf(i)));
         } else {
-            LLVMInstructionSetDebugLoc(copy_plainly(u, i), LLVMDIBuilderCreateDebugLocation(
-                                                               u->j->context, o->pc / 4, 0, u->scope, NULL));
+            copy_access(u, i, o);
         }
         return;
     }
     case LLVMStore: {
         struct mapped m = map_of(u, LLVMGetOperand(i, 1));
         if (m.base == BASE_NONE) {
-            LLVMInstructionSetDebugLoc(copy_plainly(u, i), LLVMDIBuilderCreateDebugLocation(
-                                                               u->j->context, o->pc / 4, 0, u->scope, NULL));
+            copy_access(u, i, o);
         } else {
             LLVMValueRef value = value_of(u, LLVMGetOperand(i, 0));
             LLVMValueRef part = m.base == BASE_CPU ? part_of_variable(u, m.offset, LLVMTypeOf(value), true)

@@ -19,6 +19,9 @@
 #include <string.h>
 
 #include "../isa/cpu.h"
+#include "../loops/cell.h"
+#include "../loops/summary.h"
+#include "../memory.h"
 
 extern const unsigned char translate_bitcode[], translate_bitcode_end[];
 
@@ -136,6 +139,8 @@ static LLVMValueRef code_for(struct build *u, LLVMValueRef target)
                            glue(u, "__regcall3__cold_call"), "");
 }
 
+#include "llvm_loops.h"
+
 static void add_terminator(struct build *u, unsigned index)
 {
     struct jit *j = u->j;
@@ -145,9 +150,9 @@ static void add_terminator(struct build *u, unsigned index)
     set_join(&dirty, &x->written);
     LLVMPositionBuilderAtEnd(u->at, x->end);
     switch ((enum region_end)b->end) {
-    case END_NEXT: LLVMBuildBr(u->at, u->block[b->next].start); break;
+    case END_NEXT: LLVMBuildBr(u->at, edge_to(u, index, b->next)); break;
     case END_BRANCH:
-        LLVMBuildCondBr(u->at, x->result, u->block[b->taken].start, u->block[b->next].start);
+        LLVMBuildCondBr(u->at, x->result, edge_to(u, index, b->taken), edge_to(u, index, b->next));
         break;
     case END_CALL: {
         char name[JIT_SYMBOL_MAX];
@@ -205,7 +210,7 @@ static void check_budget(struct build *u, unsigned index)
     struct block_build *x = &u->block[index];
     LLVMBasicBlockRef enough = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
     LLVMBasicBlockRef spent = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
-    LLVMPositionBuilderAtEnd(u->at, x->start);
+    LLVMPositionBuilderAtEnd(u->at, x->again);
     LLVMValueRef left = get_var(u, VAR_BUDGET), length = constant64(u, b->count);
     LLVMBuildCondBr(u->at, LLVMBuildICmp(u->at, LLVMIntSLT, left, length, ""), spent, enough);
     LLVMPositionBuilderAtEnd(u->at, spent);
@@ -298,7 +303,9 @@ static void copy_blocks(struct build *u)
 {
     const struct region *r = u->r;
     for (unsigned i = 0; i < r->block_count; i++)
-        u->block[i].start = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+        u->block[i].start = u->block[i].again = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    for (unsigned i = 0; i < r->loop_count; i++)
+        u->block[r->loops[i].blocks[0]].again = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
     for (unsigned i = 0; i < r->block_count && !u->failed; i++) {
         const struct region_block *b = &r->blocks[i];
         LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
@@ -352,9 +359,11 @@ static void build_region(struct build *u)
             if ((i == 0 || r->blocks[i].loop_header) && r->blocks[i].count)
                 check_budget(u, i);
             else
-                LLVMPositionBuilderAtEnd(u->at, u->block[i].start);
+                LLVMPositionBuilderAtEnd(u->at, u->block[i].again);
             LLVMBuildBr(u->at, u->block[i].body);
         }
+        for (unsigned i = 0; i < r->loop_count && !u->failed; i++)
+            add_loop_guard(u, &r->loops[i]);
         add_leave_block(u);
         LLVMBasicBlockRef begin = LLVMAppendBasicBlockInContext(j->context, u->function, "");
         LLVMPositionBuilderAtEnd(u->at, begin);

@@ -16,11 +16,13 @@ struct jit_object {
 };
 
 // Symbols that objects define: REGION_SYMBOL for a region, and the glue's (bitcode.c). Symbols that they use:
-// guest_cpu; CALL_SYMBOL and EXIT_SYMBOL, cells with the 32-bit address of the code for a pc that is called
-// or gone on at; indirect_table.
+// guest_cpu; guest_pages, of struct memory; CALL_SYMBOL and EXIT_SYMBOL, cells with the 32-bit address of the
+// code for a pc that is called or gone on at; indirect_table.
 #define REGION_SYMBOL "region_%08x"
 #define CALL_SYMBOL "call_%08x"
 #define EXIT_SYMBOL "exit_%08x"
+// The cell (loops/cell.h) of the loop with that header and backward branch.
+#define LOOP_SYMBOL "loop_%08x_%08x"
 #define JIT_SYMBOL_MAX 24
 
 // Entries of the table of indirect branch targets: pc in the low, code address in the high half.

@@ -298,7 +298,7 @@ bool region_find(struct region *r, uint32_t entry, const struct region_source *s
 {
     struct finder f = {r, source};
     r->entry = entry;
-    r->op_count = r->block_count = r->body_count = r->page_count = 0;
+    r->op_count = r->block_count = r->body_count = r->page_count = r->loop_count = 0;
     r->context_count = 1;
     r->contexts[0] = (struct region_context){0, 0};
     struct region_op first;
@@ -310,4 +310,40 @@ bool region_find(struct region *r, uint32_t entry, const struct region_source *s
             fill_block(&f, b);
     split_overlaps(r);
     return r->op_count > 0;
+}
+
+// The word at pc, which is on one of the region's pages.
+static uint32_t word_at(const struct region *r, uint32_t pc)
+{
+    uint32_t word = 0;
+    for (unsigned i = 0; i < r->page_count; i++)
+        if (pc - r->pages[i].address < PAGE)
+            memcpy(&word, r->pages[i].bytes + (pc - r->pages[i].address), sizeof word);
+    return word;
+}
+
+unsigned region_loop_code(const struct region *r, unsigned header, struct region_loop *loop, uint32_t *words,
+                          unsigned max)
+{
+    unsigned length = 0;
+    int b = (int)header;
+    loop->count = 0;
+    for (;;) {
+        const struct region_block *block = &r->blocks[b];
+        if (loop->count == REGION_LOOP_BLOCKS_MAX || !block->count || length + block->count > max ||
+            block->pc != r->blocks[header].pc + length * 4 || block->context != r->blocks[header].context ||
+            (block->end != END_NEXT && block->end != END_BRANCH))
+            return 0;
+        loop->blocks[loop->count++] = (int16_t)b;
+        for (unsigned k = 0; k < block->count; k++, length++) {
+            uint32_t pc = r->ops[block->first + k].pc;
+            if (pc != r->blocks[header].pc + length * 4) // inlined calls leave no gap, but lead elsewhere
+                return 0;
+            words[length] = word_at(r, pc);
+        }
+        bool closes = block->end == END_NEXT ? block->next == (int)header : block->taken == (int)header;
+        if (closes)
+            return isa_info[r->ops[block->first + block->count - 1].insn].kind == KIND_OP ? 0 : length;
+        b = block->next;
+    }
 }

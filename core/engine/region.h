@@ -14,6 +14,8 @@ enum {
     REGION_BODIES_MAX = 400, // blocks with code; each may lead to two more that leave the region
     REGION_BLOCKS_MAX = 3 * REGION_BODIES_MAX,
     REGION_PAGES_MAX = 16,
+    REGION_LOOPS_MAX = 24,
+    REGION_LOOP_BLOCKS_MAX = 6,
 };
 
 struct region_op {
@@ -53,12 +55,23 @@ struct region_page {
     uint8_t bytes[4096];
 };
 
+// A loop whose summary is proved: each block but the last falls through to the next, the last leads back to
+// the first.
+struct region_loop {
+    const struct loop_summary *summary;
+    int16_t blocks[REGION_LOOP_BLOCKS_MAX];
+    uint8_t count;
+    bool kernel; // left to the host's kernel, else compiled anew
+};
+
 struct region {
     uint32_t entry;
     unsigned op_count, block_count, body_count, page_count;
     struct region_op ops[REGION_OPS_MAX];
     struct region_block blocks[REGION_BLOCKS_MAX];
     struct region_page pages[REGION_PAGES_MAX];
+    struct region_loop loops[REGION_LOOPS_MAX]; // filled in by the caller of region_find
+    unsigned loop_count;
     // what region.c works with
     struct region_context {
         uint32_t return_pc;
@@ -88,5 +101,11 @@ struct region_source {
 
 // Fills *r with the region that starts at entry. False if there is nothing to translate.
 bool region_find(struct region *r, uint32_t entry, const struct region_source *source);
+
+// The code of the loop that begins at block header, if it consists of blocks as in struct region_loop, whose
+// blocks and count are filled in: from its first instruction to its branch back, in words, of which there is
+// room for max. Returns how many, or 0.
+unsigned region_loop_code(const struct region *r, unsigned header, struct region_loop *loop, uint32_t *words,
+                          unsigned max);
 
 #endif

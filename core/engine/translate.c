@@ -129,6 +129,13 @@ static uint32_t resolve(void *user, const char *name)
         cell = want_exit_cell(t, pc);
     if (cell)
         return low_address(cell);
+    unsigned branch;
+    if (sscanf(name, LOOP_SYMBOL, &pc, &branch) == 2) {
+        struct loop *loop = t->m->loops ? loops_reserve(t->m->loops, pc, branch) : NULL;
+        return loop ? low_address(loop) : 0;
+    }
+    if (strcmp(name, "guest_pages") == 0)
+        return low_address(t->m->memory.pages);
     if (strcmp(name, "guest_cpu") == 0)
         return low_address(&t->m->cpu);
     if (strcmp(name, "indirect_table") == 0)
@@ -137,6 +144,8 @@ static uint32_t resolve(void *user, const char *name)
         return t->host_call;
     if (strcmp(name, "host_step") == 0)
         return t->host_step;
+    if (strcmp(name, "host_loop") == 0)
+        return t->host_loop;
     for (unsigned i = 0; i < t->glue_count; i++)
         if (strcmp(name, t->glue[i].name) == 0)
             return t->glue[i].address;
@@ -170,6 +179,11 @@ static void host_call(void)
 static void host_step(void)
 {
     interp_step(running->m);
+}
+
+static void host_loop(void)
+{
+    interp_loop(running->m);
 }
 
 // A jump to a host function from where 32-bit addresses reach.
@@ -456,6 +470,7 @@ struct translator *translator_create(struct machine *m, char *error, size_t size
         t->low->indirect_table[i] = empty_entry(i);
     t->host_call = make_trampoline(t, host_call);
     t->host_step = make_trampoline(t, host_step);
+    t->host_loop = make_trampoline(t, host_loop);
     m->cpu.stack_limit = (uint64_t)(uintptr_t)t->stack + STACK_RESERVE;
     t->dump = getenv("NEURODOOM_DUMP");
     t->ready_end = &t->ready;

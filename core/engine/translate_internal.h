@@ -3,6 +3,7 @@
 #ifndef CORE_ENGINE_TRANSLATE_INTERNAL_H
 #define CORE_ENGINE_TRANSLATE_INTERNAL_H
 
+#include "../loops/optimizer.h"
 #include "code_cache.h"
 #include "engine.h"
 #include "llvm_jit.h"
@@ -66,7 +67,7 @@ struct translator {
     uint8_t *stack;
     struct slot slots[SLOTS];
     uint32_t enter_region, cold_call; // addresses of the glue
-    uint32_t host_call, host_step; // and of the ways back
+    uint32_t host_call, host_step, host_loop; // and of the ways back
     struct {
         char name[48];
         uint32_t address;

@@ -169,7 +169,7 @@ static void judge(struct loop *loop)
     loop->reason = "";
     if (!loop->proposed)
         return;
-    if (loop->guess.predicted_trips < WORTH_TRIPS) {
+    if (loop->entered && loop->guess.predicted_trips < WORTH_TRIPS) {
         loop->reason = "too few iterations are expected";
         return;
     }
@@ -245,7 +245,8 @@ static void enqueue(struct loops *l, struct loop *loop)
 void loops_request(struct loops *l, uint32_t header, uint32_t branch)
 {
     struct loop *loop = loops_find(l, header);
-    if (loop && atomic_load_explicit(&loop->state, memory_order_acquire) != LOOP_STALE)
+    uint32_t state = loop ? atomic_load_explicit(&loop->state, memory_order_acquire) : LOOP_STALE;
+    if (state != LOOP_STALE && state != LOOP_EARLIER)
         return;
     pthread_mutex_lock(&l->lock);
     if (loop) {
@@ -261,9 +262,34 @@ void loops_request(struct loops *l, uint32_t header, uint32_t branch)
     if (loop) {
         take_body(loop, (const uint32_t *)(l->m->memory.base + header));
         memcpy(loop->body.x, l->m->cpu.x, sizeof loop->body.x);
+        loop->entered = true;
         enqueue(l, loop);
     }
     pthread_mutex_unlock(&l->lock);
+}
+
+struct loop *loops_reserve(struct loops *l, uint32_t header, uint32_t branch)
+{
+    struct loop *loop = loops_find(l, header);
+    if (loop)
+        return loop;
+    pthread_mutex_lock(&l->lock);
+    loop = add_loop(l, header, branch);
+    if (loop) {
+        take_body(loop, (const uint32_t *)(l->m->memory.base + header));
+        loop->verdict = MACHINE_LOOP_PROVED;
+        loop->proposed = true;
+        loop->reason = "";
+        const struct loop_guess *known = known_guess(l, body_hash(&loop->body));
+        if (known)
+            loop->guess = *known;
+        else
+            loop->guess.class = LOOP_OTHER;
+        loop->cell.on = l->on;
+        atomic_store_explicit(&loop->state, LOOP_EARLIER, memory_order_release);
+    }
+    pthread_mutex_unlock(&l->lock);
+    return loop;
 }
 
 const struct loop *loops_examine(struct loops *l, uint32_t header, uint32_t branch, const uint32_t *words)
@@ -279,7 +305,8 @@ const struct loop *loops_examine(struct loops *l, uint32_t header, uint32_t bran
     if (!loop || loop->branch != branch)
         return NULL;
     pthread_mutex_lock(&l->examining);
-    if (atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_QUEUED)
+    uint32_t state = atomic_load_explicit(&loop->state, memory_order_acquire);
+    if (state == LOOP_QUEUED || state == LOOP_EARLIER)
         examine(l, &loop, 1);
     bool proved = atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED && loop->plan &&
                   memcmp(loop->summary->words, words, loop->body.length * sizeof *words) == 0;
@@ -298,9 +325,12 @@ void loops_update(struct loops *l)
     uint32_t count = atomic_load(&l->count);
     for (uint32_t i = 0; i < count; i++) {
         struct loop *loop = &l->loops[i];
-        if (atomic_load_explicit(&loop->state, memory_order_acquire) != LOOP_EXAMINED)
+        uint32_t state = atomic_load_explicit(&loop->state, memory_order_acquire);
+        if (state == LOOP_EARLIER)
+            loop->cell.on = wanted && !loop->failed;
+        if (state != LOOP_EXAMINED)
             continue;
-        loop->on = wanted && loop->plan && !loop->failed;
+        loop->cell.on = wanted && loop->plan && !loop->failed;
         if (loop->plan && !loop->installed)
             interp_patch_loop(l->m, loop);
         loop->installed = loop->plan != NULL;
@@ -314,7 +344,7 @@ void loops_forget(struct loops *l, uint64_t address, uint64_t length)
         struct loop *loop = &l->loops[i];
         if (loop->header < address + length && loop->branch + 4 > address &&
             atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED) {
-            loop->on = 0;
+            loop->cell.on = 0;
             atomic_store_explicit(&loop->state, LOOP_STALE, memory_order_release);
         }
     }
@@ -325,7 +355,7 @@ void loops_fail(struct loops *l, struct loop *loop, const char *what)
     uint64_t offset;
     const char *symbol = machine_symbol(l->m, loop->header, &offset);
     loop->failed = true;
-    loop->on = 0;
+    loop->cell.on = 0;
     l->failures++;
     machine_log(
         l->m,
@@ -336,6 +366,13 @@ void loops_fail(struct loops *l, struct loop *loop, const char *what)
 
 // ---- counters ----
 
+// Whether the verdict may be read.
+static bool has_verdict(const struct loop *loop)
+{
+    uint32_t state = atomic_load_explicit(&loop->state, memory_order_acquire);
+    return state == LOOP_EXAMINED || state == LOOP_EARLIER;
+}
+
 void loops_get_stats(const struct loops *l, struct machine_stats *stats)
 {
     stats->credited = stats->iterations_skipped = 0;
@@ -344,9 +381,9 @@ void loops_get_stats(const struct loops *l, struct machine_stats *stats)
     uint32_t count = atomic_load(&l->count);
     for (uint32_t i = 0; i < count; i++) {
         const struct loop *loop = &l->loops[i];
-        stats->credited += loop->credited;
-        stats->iterations_skipped += loop->skipped;
-        if (atomic_load_explicit(&loop->state, memory_order_acquire) != LOOP_EXAMINED || !loop->proposed)
+        stats->credited += loop->cell.credited;
+        stats->iterations_skipped += loop->cell.skipped;
+        if (!has_verdict(loop) || !loop->proposed)
             continue;
         stats->loops_detected++;
         stats->loops_proved += loop->verdict == MACHINE_LOOP_PROVED;
@@ -361,14 +398,14 @@ static void describe_loop(const struct loops *l, const struct loop *loop, struct
     *out = (struct machine_loop){.header = loop->header,
                                  .class_name = loop_class_names[loop->guess.class],
                                  .verdict = loop->verdict,
-                                 .entries = loop->entries,
-                                 .iterations = loop->iterations,
-                                 .credited = loop->credited};
+                                 .entries = loop->cell.entries,
+                                 .iterations = loop->cell.iterations,
+                                 .credited = loop->cell.credited};
     snprintf(out->function, sizeof out->function, "%s", symbol ? symbol : "");
     snprintf(out->reason, sizeof out->reason, "%s",
              loop->failed ? "a check found a difference" : loop->reason);
     double all = (double)(l->m->stats.retired + l->m->stats.credited);
-    out->share = all > 0 ? (double)loop->credited / all : 0;
+    out->share = all > 0 ? (double)loop->cell.credited / all : 0;
 }
 
 static int by_share(const void *a, const void *b)
@@ -383,8 +420,7 @@ size_t loops_list(const struct loops *l, struct machine_loop *list, size_t max)
     struct machine_loop *all = malloc((count + 1) * sizeof *all);
     size_t n = 0;
     for (uint32_t i = 0; all && i < count; i++)
-        if (atomic_load_explicit(&l->loops[i].state, memory_order_acquire) == LOOP_EXAMINED &&
-            l->loops[i].proposed)
+        if (has_verdict(&l->loops[i]) && l->loops[i].proposed)
             describe_loop(l, &l->loops[i], &all[n++]);
     if (n)
         qsort(all, n, sizeof *all, by_share);

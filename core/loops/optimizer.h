@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "../machine.h"
+#include "cell.h"
 #include "plan.h"
 #include "summary.h"
 
@@ -21,22 +22,19 @@ enum loop_state {
     LOOP_QUEUED, // for the nets and the prover
     LOOP_EXAMINED, // verdict, guess and reason are there; the plan, too, if it was proved
     LOOP_STALE, // its code has changed since
+    LOOP_EARLIER, // proved in an earlier run, whose translated code is in use
 };
 
 // A hot loop. Lies below 2 GiB, where translated code can count in it.
 struct loop {
-    // Translated code knows these by their offsets (struct loop_cell of engine/bitcode.c).
-    uint64_t on; // its replacement may act: it is proved, loops are switched on, no check of it has failed
-    uint64_t entries, iterations, credited; // counted at entries of the replacement; iterations: all, also
-                                            // of entries at which it did not act
-    uint64_t skipped; // iterations that the replacement did
-
+    struct loop_cell cell;
     uint32_t header, branch; // pc of the first instruction, and of the branch back to it
     _Atomic uint32_t state; // enum loop_state; what the prover writes is complete at LOOP_EXAMINED
     enum machine_loop_verdict verdict;
     bool proposed; // the nets take it for something that can be replaced
     bool failed; // a check has found a difference
     bool installed;
+    bool entered; // the body's registers are those of an entry
     uint32_t handler; // the interpreter's own: of the header's op
     uint32_t skip; // the interpreter's own: arrivals at the header that are part of a plain run
     struct loop_body body;
@@ -66,6 +64,10 @@ void loops_request(struct loops *l, uint32_t header, uint32_t branch);
 // Between slices: takes over what has been examined, and machine_set_loops. Calls install for each loop that
 // has to be patched into the interpreter, or out of it. Emulation thread.
 void loops_update(struct loops *l);
+
+// The loop that code translated in an earlier run has replaced: known from then on. NULL if there are too
+// many. Emulation thread.
+struct loop *loops_reserve(struct loops *l, uint32_t header, uint32_t branch);
 
 // The summary of the loop, if it is proved: examines it now if need be. The compile thread.
 const struct loop *loops_examine(struct loops *l, uint32_t header, uint32_t branch, const uint32_t *words);
