@@ -188,7 +188,6 @@ machine *machine_create(const struct machine_config *config, enum machine_error 
         load_dispatch(m);
     if (config->loop_models)
         create_loops(m);
-    atomic_store(&m->loops_wanted, config->loops);
     m->memory.on_forget = forget_code;
     m->memory.owner = m;
     m->devices = devices_create(m);
