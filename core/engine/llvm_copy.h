@@ -216,6 +216,7 @@ struct block_build {
     LLVMValueRef result; // of its last op: the condition or the target
     var_set written, dirty; // by its ops; possibly newer than guest_cpu at its start
     bool flags_live; // at its start: read before they are written
+    bool quiet_loop; // it is the header of one that calls nobody
 };
 
 // What a value of a template stands for in the copy: a value, or an address within cpu or op.

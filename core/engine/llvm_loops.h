@@ -240,6 +240,40 @@ static void load_hoisted(struct build *u, const struct loop_summary *s)
     }
 }
 
+// What may be newer than guest_cpu where the block ends.
+static var_set leaving_dirty(const struct build *u, unsigned block)
+{
+    const struct region_block *b = &u->r->blocks[block];
+    var_set out = {{0}};
+    if (b->end == END_NEXT || b->end == END_BRANCH ||
+        b->end == END_RETURN) { // calls and exits store everything
+        out = u->block[block].dirty;
+        set_join(&out, &u->block[block].written);
+    }
+    return out;
+}
+
+// The way from one block to another's code at target: what that does not take as newer than guest_cpu is
+// stored.
+static LLVMBasicBlockRef edge_through(struct build *u, unsigned from, int to, LLVMBasicBlockRef target)
+{
+    const struct block_build *x = &u->block[to];
+    var_set out = leaving_dirty(u, from);
+    out.bits[0] &= ~x->dirty.bits[0];
+    out.bits[1] &= ~x->dirty.bits[1];
+    if (!x->flags_live)
+        out = but_flags(&out);
+    if (!out.bits[0] && !out.bits[1])
+        return target;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(u->at);
+    LLVMBasicBlockRef edge = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    LLVMPositionBuilderAtEnd(u->at, edge);
+    store_dirty(u, &out);
+    LLVMBuildBr(u->at, target);
+    LLVMPositionBuilderAtEnd(u->at, here);
+    return edge;
+}
+
 // ---- the loop ----
 
 static LLVMValueRef cell_field(struct build *u, const struct loop_summary *s, unsigned offset)
@@ -264,13 +298,14 @@ static int leaving_block(const struct region_block *b, int header)
 }
 
 // The edge that leaves the loop behind `length` instructions of an iteration: they are credited.
-static LLVMBasicBlockRef leaving_edge(struct build *u, const struct loop_summary *s, unsigned length, int to)
+static LLVMBasicBlockRef leaving_edge(struct build *u, const struct loop_summary *s, unsigned length,
+                                      unsigned from, int to)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(u->at);
     LLVMBasicBlockRef edge = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
     LLVMPositionBuilderAtEnd(u->at, edge);
     add_to_cell(u, s, LOOP_CELL_CREDITED, constant64(u, length));
-    LLVMBuildBr(u->at, u->block[to].start);
+    LLVMBuildBr(u->at, edge_through(u, from, to, u->block[to].start));
     LLVMPositionBuilderAtEnd(u->at, here);
     return edge;
 }
@@ -294,12 +329,14 @@ static void add_fast_body(struct build *u, const struct region_loop *loop)
         length += b->count;
         LLVMBasicBlockRef on =
             is_last ? first : LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+        unsigned from = (unsigned)loop->blocks[i];
+        int inside = is_last ? loop->blocks[0] : loop->blocks[i + 1];
+        LLVMBasicBlockRef stay = edge_through(u, from, inside, on);
         if (b->end == END_NEXT) {
-            LLVMBuildBr(u->at, on);
+            LLVMBuildBr(u->at, stay);
         } else {
-            int inside = is_last ? loop->blocks[0] : loop->blocks[i + 1];
-            LLVMBasicBlockRef out = leaving_edge(u, s, length, leaving_block(b, inside));
-            LLVMBuildCondBr(u->at, result, b->taken == inside ? on : out, b->taken == inside ? out : on);
+            LLVMBasicBlockRef out = leaving_edge(u, s, length, from, leaving_block(b, inside));
+            LLVMBuildCondBr(u->at, result, b->taken == inside ? stay : out, b->taken == inside ? out : stay);
         }
         LLVMPositionBuilderAtEnd(u->at, on);
     }
@@ -367,11 +404,12 @@ static const struct region_loop *loop_of_header(const struct region *r, unsigned
     return NULL;
 }
 
-// Where the edge between two blocks leads: going round a loop misses the guard in front of it.
-static LLVMBasicBlockRef edge_to(const struct build *u, unsigned from, int to)
+// Likewise, to where the block begins: going round a loop misses the guard in front of it.
+static LLVMBasicBlockRef edge_to(struct build *u, unsigned from, int to)
 {
     const struct region_loop *loop = loop_of_header(u->r, (unsigned)to);
-    return loop && loop->blocks[loop->count - 1] == (int)from ? u->block[to].again : u->block[to].start;
+    bool round = loop && loop->blocks[loop->count - 1] == (int)from;
+    return edge_through(u, from, to, round ? u->block[to].again : u->block[to].start);
 }
 
 #endif

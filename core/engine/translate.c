@@ -260,7 +260,8 @@ void translate_request(struct translator *t, uint32_t pc)
     struct slot *s;
     if (!t->m->entering || (t->m->stats.retired < WARM_UP && !t->assume_executed))
         return;
-    if (forked || !(s = want_slot(t, pc)) || s->state != SLOT_COLD || ++s->requests < t->patience)
+    if (forked || !(s = want_slot(t, pc)) || s->state != SLOT_COLD ||
+        ++t->cold_requests < t->loading_patience || ++s->requests < t->patience)
         return;
     pthread_mutex_lock(&t->lock);
     if (t->queue_tail - t->queue_head < QUEUE) {

@@ -115,5 +115,8 @@ void translate_load_cache(struct translator *t, const char *folder)
         }
         code_cache_drop(t->cache, i);
     }
-    t->patience = t->cached_count ? WARM_PATIENCE : 1;
+    if (t->cached_count) {
+        t->patience = WARM_PATIENCE;
+        t->loading_patience = WORTH_LOADING;
+    }
 }

@@ -20,6 +20,7 @@ enum {
     EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
     EXECUTED_PAGES_MAX = 4096,
     WARM_PATIENCE = 8,
+    WORTH_LOADING = 4000, // requests: by then interpreting what they are for has cost as much as loading LLVM
     WARM_UP = 20000000, // instructions: a program that ends before is not worth loading LLVM for
     EXECUTED_ENTRY = 1, // of the cached object that holds what was executed; no code begins there
 };
@@ -82,6 +83,8 @@ struct translator {
     unsigned executed_count;
     unsigned executed_index; // of it in the cache, for being replaced
     unsigned patience; // requests before code is compiled
+    unsigned cold_requests,
+        loading_patience; // requests of any code that is not translated; before LLVM is loaded
     bool compiled_any, assume_executed;
     struct code_cache *cache; // NULL: nothing is kept
     uint64_t region_count, cached_count;
