@@ -17,7 +17,7 @@
 #include "engine/engine.h"
 #include "engine/translate.h"
 #include "isa/isa.h"
-#include "loops/detect.h"
+#include "loops/watch.h"
 #include "loops/optimizer.h"
 #include "nn/tensor.h"
 
@@ -200,10 +200,10 @@ machine *machine_create(const struct machine_config *config, enum machine_error 
         return NULL;
     }
     if (config->loop_entered)
-        m->detector = detector_create(config->loop_entered, config->user);
+        m->loop_watch = loop_watch_create(config->loop_entered, config->user);
     machine_set_loops(m, config->loops);
     machine_set_idle(m, config->idle);
-    machine_set_engine(m, m->detector ? MACHINE_ENGINE_INTERP : config->engine);
+    machine_set_engine(m, m->loop_watch ? MACHINE_ENGINE_INTERP : config->engine);
     switch_engine(m);
     return m;
 }
@@ -214,7 +214,7 @@ void machine_destroy(machine *m)
         return;
     translator_destroy(m->translator);
     loops_destroy(m->loops);
-    detector_destroy(m->detector);
+    loop_watch_destroy(m->loop_watch);
     if (m->process)
         linux_destroy(m->process);
     if (m->devices)

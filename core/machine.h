@@ -13,7 +13,7 @@
 struct linux_process; // linux.c: descriptors, signals, break, …
 struct translator; // engine/translate.c
 struct dispatch; // engine/dispatch_modes.c
-struct detector; // loops/detect.c
+struct loop_watch; // loops/watch.c
 struct loops; // loops/: the loop optimizer
 struct devices; // devices.c: the device page, clock, events
 
@@ -31,7 +31,7 @@ struct machine {
     // interpreter can.
     bool precise_faults;
     bool entering; // translated code is entered: the engine is in use, and faults need not be precise
-    struct detector *detector; // NULL: loops are not watched
+    struct loop_watch *loop_watch; // NULL: loops are not watched
     struct dispatch *dispatch; // NULL: there is no net, and the mode is off
     atomic_int dispatch_wanted; // enum machine_dispatch, to be in force from the next slice on
     uint64_t dispatch_since, dispatch_before; // retired when counting began; instructions counted before

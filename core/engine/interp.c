@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "../isa/isa.h"
-#include "../loops/detect.h"
+#include "../loops/watch.h"
 #include "../loops/optimizer.h"
 #include "../memory.h"
 #include "dispatch_modes.h"
@@ -359,10 +359,10 @@ static uint32_t times_taken(const cpu *c, uint32_t branch)
 
 static __attribute__((noinline)) handler_function *observe(cpu *c, const op *o, const char *code)
 {
-    struct detector *d = machine_of(c)->detector;
+    struct loop_watch *d = machine_of(c)->loop_watch;
     uint32_t pc = (uint32_t)pc_of(c, o);
-    detector_arrive(d, pc, c, times_taken);
-    return (handler_function *)(code + (int32_t)detector_handler(d, pc));
+    loop_watch_arrive(d, pc, c, times_taken);
+    return (handler_function *)(code + (int32_t)loop_watch_handler(d, pc));
 }
 
 // A loop's header in a run that is watched.
@@ -471,17 +471,17 @@ static void watch_loops(struct machine *m, uint64_t pc, enum insn id)
     cpu *c = &m->cpu;
     op *o = op_at(c, pc);
     uint32_t observed = handler_offset(do_observe);
-    if (detector_is_header(m->detector, (uint32_t)pc)) {
-        detector_set_handler(m->detector, (uint32_t)pc, o->handler);
+    if (loop_watch_is_header(m->loop_watch, (uint32_t)pc)) {
+        loop_watch_set_handler(m->loop_watch, (uint32_t)pc, o->handler);
         o->handler = observed;
     }
     if (!is_backward(id, o) || id == INSN_bl)
         return;
     op *header = o + o->disp;
     uint32_t header_pc = (uint32_t)pc_of(c, header);
-    if (detector_add(m->detector, header_pc, (uint32_t)pc) && header->handler &&
+    if (loop_watch_add(m->loop_watch, header_pc, (uint32_t)pc) && header->handler &&
         header->handler != observed) {
-        detector_set_handler(m->detector, header_pc, header->handler);
+        loop_watch_set_handler(m->loop_watch, header_pc, header->handler);
         header->handler = observed;
     }
 }
@@ -510,7 +510,7 @@ static __attribute__((noinline)) void decode_op(cpu *c, op *o)
             break; // has to be counted, so it is no part of a sequence
         count++;
     } while (count < FUSED_MAX && (pc + count * 4) % GUEST_PAGE && isa_info[ids[count - 1]].kind == KIND_OP &&
-             verdicts[0] == DISPATCH_FINE && mode != MACHINE_DISPATCH_LIVE && !m->detector);
+             verdicts[0] == DISPATCH_FINE && mode != MACHINE_DISPATCH_LIVE && !m->loop_watch);
     handler_function *handler = choose_handler(ids, decoded, count, &length);
     if (verdicts[0] == DISPATCH_FAULT) {
         handler = do_dispatch_fault;
@@ -528,7 +528,7 @@ static __attribute__((noinline)) void decode_op(cpu *c, op *o)
     struct loop *loop = m->loops ? loops_find(m->loops, (uint32_t)pc) : NULL;
     if (loop && loop->installed && atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED)
         patch_loop(m, loop, o);
-    if (m->detector)
+    if (m->loop_watch)
         watch_loops(m, pc, ids[0]);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Watches loops: a hash table of the backward branches that have been seen, by their targets.
-#include "detect.h"
+#include "watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct header {
     uint32_t pc, handler;
 };
 
-struct detector {
+struct loop_watch {
     void (*report)(void *user, const struct machine_loop_entry *entry);
     void *user;
     struct watch *watches[BUCKETS];
@@ -32,7 +32,7 @@ static unsigned bucket(uint32_t pc)
     return pc / 4 % BUCKETS;
 }
 
-static struct header *find_header(const struct detector *d, uint32_t pc)
+static struct header *find_header(const struct loop_watch *d, uint32_t pc)
 {
     struct header *h = d->headers[bucket(pc)];
     while (h && h->pc != pc)
@@ -40,10 +40,10 @@ static struct header *find_header(const struct detector *d, uint32_t pc)
     return h;
 }
 
-struct detector *detector_create(void (*report)(void *user, const struct machine_loop_entry *entry),
-                                 void *user)
+struct loop_watch *loop_watch_create(void (*report)(void *user, const struct machine_loop_entry *entry),
+                                     void *user)
 {
-    struct detector *d = calloc(1, sizeof *d);
+    struct loop_watch *d = calloc(1, sizeof *d);
     if (d) {
         d->report = report;
         d->user = user;
@@ -51,14 +51,14 @@ struct detector *detector_create(void (*report)(void *user, const struct machine
     return d;
 }
 
-static void finish(struct detector *d, struct watch *w)
+static void finish(struct loop_watch *d, struct watch *w)
 {
     if (w->open && !w->partial)
         d->report(d->user, &w->entry);
     w->open = false;
 }
 
-void detector_destroy(struct detector *d)
+void loop_watch_destroy(struct loop_watch *d)
 {
     if (!d)
         return;
@@ -76,7 +76,7 @@ void detector_destroy(struct detector *d)
     free(d);
 }
 
-bool detector_add(struct detector *d, uint32_t header, uint32_t branch)
+bool loop_watch_add(struct loop_watch *d, uint32_t header, uint32_t branch)
 {
     unsigned b = bucket(header);
     for (struct watch *w = d->watches[b]; w; w = w->next)
@@ -102,13 +102,13 @@ bool detector_add(struct detector *d, uint32_t header, uint32_t branch)
     return true;
 }
 
-bool detector_is_header(const struct detector *d, uint32_t pc)
+bool loop_watch_is_header(const struct loop_watch *d, uint32_t pc)
 {
     return find_header(d, pc) != NULL;
 }
 
-void detector_arrive(struct detector *d, uint32_t header, const cpu *c,
-                     uint32_t (*taken)(const cpu *c, uint32_t branch))
+void loop_watch_arrive(struct loop_watch *d, uint32_t header, const cpu *c,
+                       uint32_t (*taken)(const cpu *c, uint32_t branch))
 {
     for (struct watch *w = d->watches[bucket(header)]; w; w = w->next) {
         if (w->entry.header != header)
@@ -127,14 +127,14 @@ void detector_arrive(struct detector *d, uint32_t header, const cpu *c,
     }
 }
 
-void detector_set_handler(struct detector *d, uint32_t header, uint32_t handler)
+void loop_watch_set_handler(struct loop_watch *d, uint32_t header, uint32_t handler)
 {
     struct header *h = find_header(d, header);
     if (h)
         h->handler = handler;
 }
 
-uint32_t detector_handler(const struct detector *d, uint32_t header)
+uint32_t loop_watch_handler(const struct loop_watch *d, uint32_t header)
 {
     return find_header(d, header)->handler;
 }
