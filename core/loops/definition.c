@@ -146,6 +146,40 @@ static void run_write(struct run *r, const struct meaning_op *m)
         symbol_make(r->s, NODE_SELECT, m->bits, r->entered[r->block], operand(r, m[1].a, m->bits), *state);
 }
 
+// The address as another one plus a constant.
+static uint16_t split_address(const struct symbols *s, uint16_t address, uint64_t *offset)
+{
+    const struct node *n = &s->nodes[address];
+    bool is_sum = n->kind == NODE_ADD && s->nodes[n->b].kind == NODE_CONSTANT;
+    *offset = is_sum ? s->nodes[n->b].value : 0;
+    return is_sum ? n->a : address;
+}
+
+// What a load reads that an earlier store of the iteration has put there for sure; false if that is not
+// known.
+static bool find_stored(struct run *r, const struct access *load, uint16_t *value)
+{
+    const struct loop_summary *out = r->it->out;
+    uint64_t at, stored_at;
+    uint16_t base = split_address(r->s, load->address, &at);
+    for (unsigned k = out->access_count; k-- > 0;) {
+        const struct access *a = &out->accesses[k];
+        if (!a->is_store)
+            continue;
+        if (split_address(r->s, a->address, &stored_at) != base)
+            return false;
+        if (at == stored_at && a->size == load->size &&
+            (a->condition == load->condition || symbol_is(r->s, a->condition, 1))) {
+            *value = a->value;
+            return true;
+        }
+        // Addresses count modulo 2^32.
+        if ((uint32_t)(at - stored_at) < a->size || (uint32_t)(stored_at - at) < load->size)
+            return false;
+    }
+    return false;
+}
+
 static uint16_t run_access(struct run *r, const struct meaning_op *m)
 {
     struct loop_summary *out = r->it->out;
@@ -153,16 +187,19 @@ static uint16_t run_access(struct run *r, const struct meaning_op *m)
         r->it->reason = "too many loads and stores";
         return 0;
     }
-    uint16_t condition = symbol_make(r->s, NODE_AND, 1, r->it->path, r->entered[r->block], 0);
     struct access *a = &out->accesses[out->access_count];
     *a = (struct access){.pc = r->it->pc,
                          .size = m->bits / 8,
                          .is_store = m->code == MEANING_STORE,
                          .address = operand(r, m->a, 64),
-                         .condition = condition};
+                         .condition = symbol_make(r->s, NODE_AND, 1, r->it->path, r->entered[r->block], 0)};
+    uint16_t value = a->is_store ? operand(r, m->b, m->bits) : 0;
+    if (!a->is_store && !find_stored(r, a, &value))
+        value = symbol_load(r->s, m->bits, out->access_count);
     if (a->is_store)
-        a->value = operand(r, m->b, m->bits);
-    return a->is_store ? (out->access_count++, 0) : symbol_load(r->s, m->bits, out->access_count++);
+        a->value = value;
+    out->access_count++;
+    return value;
 }
 
 static uint16_t sign_of(struct run *r, uint16_t v, unsigned bits)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The definitions of integer and memory instructions, with guest accesses as calls: compiled to bitcode, from
-// which meaning_gen.c makes tables; never linked into a program.
+// The definitions of integer and memory instructions, with guest accesses as calls (16 bytes as two of 8):
+// compiled to bitcode, from which meaning_gen.c makes tables; never linked into a program.
 #include "../isa/cpu.h"
 
 #define HOOK static inline __attribute__((always_inline, unused))
@@ -23,7 +23,17 @@ ACCESSORS(8, uint8_t)
 ACCESSORS(16, uint16_t)
 ACCESSORS(32, uint32_t)
 ACCESSORS(64, uint64_t)
-ACCESSORS(128, u64x2)
+
+HOOK u64x2 load128(cpu *c, const op *o, uint64_t address)
+{
+    return (u64x2){load64(c, o, address), load64(c, o, address + 8)};
+}
+
+HOOK void store128(cpu *c, const op *o, uint64_t address, u64x2 value)
+{
+    store64(c, o, address, value[0]);
+    store64(c, o, address + 8, value[1]);
+}
 
 // A definition that calls this has no meaning that a table can hold.
 void beyond_tables(void);

@@ -33,7 +33,8 @@ enum {
 enum node_kind {
     NODE_CONSTANT, // value
     NODE_VAR, // the state variable a at the start of the iteration (64 bits; the flags' kind 32)
-    NODE_LOAD, // what access a read (bits = 8 x its size)
+    NODE_LOAD, // what access a read (bits = 8 x its size); but what an earlier store of the iteration has put
+               // there for sure is that store's value
     // of a and b, modulo 2^bits:
     NODE_ADD,
     NODE_SUB,
@@ -99,7 +100,7 @@ enum access_shape {
 
 struct access {
     uint32_t pc;
-    uint8_t size; // bytes: 1, 2, 4, 8, 16 (then value is not modelled, see vector)
+    uint8_t size; // bytes: 1, 2, 4 or 8; 16 bytes are two accesses
     bool is_store;
     uint16_t address; // node, 64 bits
     uint16_t value; // node: what a store writes

@@ -97,16 +97,15 @@ ACCESSORS(16, uint16_t)
 ACCESSORS(32, uint32_t)
 ACCESSORS(64, uint64_t)
 
-// No summary has these.
 static inline u64x2 load128(cpu *c, const op *o, uint64_t address)
 {
-    (void)c, (void)o, (void)address;
-    return (u64x2){0};
+    return (u64x2){load64(c, o, address), load64(c, o, address + 8)};
 }
 
 static inline void store128(cpu *c, const op *o, uint64_t address, u64x2 value)
 {
-    (void)c, (void)o, (void)address, (void)value;
+    store64(c, o, address, value[0]);
+    store64(c, o, address + 8, value[1]);
 }
 
 static inline void require_aligned(cpu *c, const op *o, uint64_t address, unsigned size, bool is_store)

@@ -325,6 +325,9 @@ static uint32_t random_straight(void)
     if (one_in(5)) // a step
         return 0x11000000 | random_below(2) << 31 | random_below(2) << 30 | random_below(16) << 10 |
                random_below(6) * 0x21;
+    if (one_in(6)) // an access near others
+        return 0x39000000 | random_below(4) << 30 | random_below(2) << 22 | random_below(3) << 10 |
+               random_below(2) << 5 | random_below(6);
     for (;;) {
         struct instruction i = draw_instruction();
         if (names_only_few(&i) && isa_info[i.id].kind == KIND_OP && meaning_of[i.id].count &&
