@@ -179,6 +179,8 @@ uint16_t symbol_intern(struct symbols *s, struct node n)
         return 0;
     }
     s->nodes[s->count] = n;
+    for (unsigned k = 0; k < 4; k++)
+        s->truncated[k][s->count] = 0;
     bound(s, s->count);
     s->slots[slot] = (uint16_t)++s->count;
     return (uint16_t)(s->count - 1);

@@ -13,6 +13,7 @@ struct symbols {
     struct node nodes[SYMBOLS];
     uint64_t possible[SYMBOLS]; // bits that can be one
     uint64_t max[SYMBOLS]; // no value is greater
+    uint16_t truncated[4][SYMBOLS]; // to 1, 8, 16 and 32 bits: node + 1, or 0 while not known
     uint16_t slots[SYMBOL_SLOTS]; // node + 1, by hash
 };
 
