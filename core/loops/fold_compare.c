@@ -21,6 +21,8 @@ static uint16_t fold_equal_constant(struct symbols *s, uint16_t a, uint16_t b)
         return MAKE(NODE_EQ, 1, na.a, constant(s, na.bits, value - value_of(s, na.b)));
     if (has_constant(s, a, NODE_XOR))
         return MAKE(NODE_EQ, 1, na.a, constant(s, na.bits, value ^ value_of(s, na.b)));
+    if (na.kind == NODE_SUB && is_constant(s, na.a))
+        return MAKE(NODE_EQ, 1, na.b, constant(s, na.bits, value_of(s, na.a) - value));
     if (value == 0 && (na.kind == NODE_SUB || na.kind == NODE_XOR))
         return MAKE(NODE_EQ, 1, na.a, na.b);
     if (na.kind == NODE_SELECT && (is_constant(s, na.b) || is_constant(s, na.c)))
@@ -75,6 +77,13 @@ uint16_t fold_less(struct symbols *s, enum node_kind kind, uint16_t a, uint16_t 
                    ? constant(s, 1, 1)
                    : MAKE(strict, 1, constant(s, bits, na.value - 1), b);
     if (!is_signed) {
+        // A sum with a constant that is less than what was added to: it wrapped around.
+        if (kind == NODE_ULT && has_constant(s, a, NODE_ADD) && na.a == b)
+            return MAKE(NODE_ULT, 1, constant(s, bits, ~value_of(s, na.b)), b);
+        if (kind == NODE_ULT && is_constant(s, b) && has_constant(s, a, NODE_XOR) && symbol_is(s, na.b, mask))
+            return MAKE(NODE_ULT, 1, constant(s, bits, ~nb.value), na.a);
+        if (kind == NODE_ULT && is_constant(s, a) && has_constant(s, b, NODE_XOR) && symbol_is(s, nb.b, mask))
+            return MAKE(NODE_ULT, 1, nb.a, constant(s, bits, ~na.value));
         if (or_equal ? s->max[a] == 0 : s->max[b] == 0)
             return constant(s, 1, or_equal);
         if (is_constant(s, b) && s->max[a] < nb.value)

@@ -82,6 +82,12 @@ static void add_node(const struct finder *x, struct form *f, uint16_t node, uint
         add_node(x, f, n->a, factor);
         add_node(x, f, n->b, n->kind == NODE_SUB ? -factor : factor);
         return;
+    case NODE_XOR: // with all ones: -1 - a
+        if (n->bits < f->bits || !symbol_is(x->s, n->b, symbol_mask(n->bits)))
+            break;
+        add_node(x, f, n->a, -factor);
+        f->constant -= factor;
+        return;
     case NODE_MUL:
         if (n->bits < f->bits || !b_is_constant)
             break;
