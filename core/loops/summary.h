@@ -72,9 +72,9 @@ struct node {
 
 // constant + the sum of factor x var: the value of an expression that only depends on registers, computed
 // from their values at the loop's entry. With bits 32 the sum is taken modulo 2^32 (constant and factors are
-// kept sign-extended, so a constant step is (int64_t)constant with either). A var of LINEAR_LOAD + k stands for
-// what access k reads, zero-extended: one whose address does not change while the loop runs, and of which the
-// user has to make sure that the contents do not change either.
+// kept sign-extended, so a constant step is (int64_t)constant with either). A var of LINEAR_LOAD + k stands
+// for what access k reads, zero-extended: one whose address does not change while the loop runs, and of which
+// the user has to make sure that the contents do not change either.
 enum { LINEAR_LOAD = 64 };
 struct linear {
     bool valid;
@@ -108,15 +108,16 @@ struct access {
                         // NODE of constant 1 = always
     uint8_t shape; // enum access_shape
     // INVARIANT, STREAM: the address in iteration 0; GATHER: without the index. bits 32 where only the lower
-    // half of the address, which is what the engines use of it, is known to be linear.
+    // half of the address, which is all that translated code uses of it (the interpreter faults where the
+    // upper is not 0), is known to be linear.
     struct linear base;
     struct linear step; // STREAM: bytes
     uint16_t index; // GATHER: the node that is added to base, 0..index_max
     uint64_t index_max; // bytes
 };
 
-// A way out of the loop: taken in the first iteration in which condition holds, if no earlier one is. A branch
-// that leaves if one of several things holds is as many exits.
+// A way out of the loop: taken in the first iteration in which condition holds, if no earlier one is. A
+// branch that leaves if one of several things holds is as many exits.
 struct loop_exit {
     uint32_t pc; // of the branch
     uint32_t target;
