@@ -17,7 +17,7 @@
 
 static const char first_line[] = "loops 1";
 
-static const char *const class_words[LOOP_CLASSES] = {
+const char *const loop_class_words[LOOP_CLASSES] = {
 #define LOOP_CLASS(identifier, name) #identifier,
 #include "../core/nn/loop_classes.def"
 #undef LOOP_CLASS
@@ -103,7 +103,7 @@ static const char *parse_sample(char *line, struct loop_sample *s)
     }
     if (fields < FIELDS)
         return "fields are missing";
-    if (!parse_word(field[0], class_words, LOOP_CLASSES, &value))
+    if (!parse_word(field[0], loop_class_words, LOOP_CLASSES, &value))
         return "no such class";
     s->class = (enum loop_class)value;
     if (!parse_word(field[1], type_words, LOOP_TYPES, &value))
@@ -179,7 +179,7 @@ bool loop_data_read(const char *path, struct loop_data *data, char *error, size_
 
 static void write_sample(FILE *file, const struct loop_sample *s)
 {
-    fprintf(file, "%s %s %u %d %" PRIu64 " %" PRIu64 " ", class_words[s->class], type_words[s->type],
+    fprintf(file, "%s %s %u %d %" PRIu64 " %" PRIu64 " ", loop_class_words[s->class], type_words[s->type],
             s->counter, s->counted, s->entries, s->iterations);
     if (s->trips_count == 0)
         fputc('-', file);

@@ -25,6 +25,9 @@ struct loop_sample {
     char function[48];
 };
 
+// How files and JSON name classes: as in loop_classes.def.
+extern const char *const loop_class_words[LOOP_CLASSES];
+
 struct loop_data {
     struct loop_sample *samples;
     size_t count, room;

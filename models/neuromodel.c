@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "dispatch_tool.h"
+#include "loop_tool.h"
 #include "loop_train.h"
 #include "words.h"
 
@@ -33,7 +34,7 @@ const int tool_model_count = sizeof tool_models / sizeof tool_models[0];
 static const struct {
     const char *name, *what;
 } commands[] = {
-    {"generate", "looks at the data that a model learns from"},
+    {"generate", "looks at the data that a model learns from; loops: makes it, of generated programs"},
     {"train", "trains a model and writes its files"},
     {"verify", "checks a model against the truth, completely"},
     {"eval", "measures a model, its rule, and what it costs"},
@@ -52,6 +53,8 @@ static void print_usage(FILE *out)
           "  --models DIR     where the model files are\n"
           "  --out BASE       train: writes BASE.npy and BASE.json\n"
           "  --seed N         train, eval: of everything random\n"
+          "  --programs N     generate loops: how many programs\n"
+          "  --sample N       generate loops: N samples of all classes and compilers alike\n"
           "  --epochs N       train: fewer or more than the model's own\n"
           "  --fresh          train: does not go on where an interrupted training stopped\n"
           "  --threads N      verify\n"
@@ -158,6 +161,10 @@ static bool parse_options(int argc, char **argv, struct tool_options *o)
         } else if (strcmp(name, "--epochs") == 0 && parse_number(value, &number) && number > 0) {
             o->epochs = number;
             o->epochs_given = true;
+        } else if (strcmp(name, "--programs") == 0 && parse_number(value, &number) && number > 0) {
+            o->programs = number;
+        } else if (strcmp(name, "--sample") == 0 && parse_number(value, &number) && number > 0) {
+            o->sample = number;
         } else if (strcmp(name, "--threads") == 0 && parse_number(value, &number) && number > 0) {
             o->threads = number > 64 ? 64 : (unsigned)number;
         } else {
@@ -219,6 +226,8 @@ int main(int argc, char **argv)
     struct tool_options options = {.folder = MODELS_FOLDER, .seed = 1, .threads = words_threads()};
     if (!parse_options(argc - (name ? 3 : 2), argv + (name ? 3 : 2), &options))
         return 1;
+    if (name && strcmp(name, "loops") == 0 && strcmp(command, "generate") == 0)
+        return loop_generate(&options);
     const struct tool_model *model = NULL;
     for (int i = 0; i < tool_model_count; i++)
         if (name && strcmp(name, tool_models[i].name) == 0)

@@ -17,6 +17,7 @@ struct tool_options {
     const char *online; // folder of what a machine has met [NULL]
     uint64_t seed; // [the one of the shipped weights]
     uint64_t epochs; // [the model's own]
+    uint64_t programs, sample; // generate loops: how many programs [the default], samples at most [all]
     unsigned threads; // [as many as the machine has]
     bool seed_given, epochs_given;
     bool quick; // verify: by representatives of the words

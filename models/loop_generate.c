@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+// neuromodel generate loops: generated functions, compiled in many ways and run on the core; each innermost
+// loop that was entered becomes a sample if its code bears out what the function is for.
+#include "loop_tool.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf_code.h"
+#include "loop_build.h"
+#include "loop_label.h"
+#include "loop_run.h"
+#include "loop_shape.h"
+
+enum { PROGRAMS = 26, FUNCTIONS = 112, WINDOWS = 3, CONFIGURATIONS_MOST = 32 };
+
+struct generation {
+    const struct tool_options *options;
+    struct builder builder;
+    struct loop_data data;
+    uint64_t found, too_long;
+    uint64_t dropped[LOOP_CLASSES][LABEL_VERDICTS];
+    char error[1024];
+};
+
+// ---- one built program ----
+
+struct code {
+    struct code_word *words; // by address
+    size_t count;
+};
+
+static size_t find_word(const struct code *code, uint64_t pc)
+{
+    size_t low = 0, high = code->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (code->words[middle].pc < pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool take_body(const struct code *code, uint32_t header, uint32_t last, struct loop_body *body)
+{
+    size_t first = find_word(code, header);
+    body->pc = header;
+    body->length = (last - header) / 4 + 1;
+    if (first + body->length > code->count || code->words[first].pc != header)
+        return false;
+    for (uint32_t i = 0; i < body->length; i++)
+        body->words[i] = code->words[first + i].word;
+    return true;
+}
+
+static void name_sample(struct loop_sample *sample, unsigned program, unsigned configuration,
+                        const char *function)
+{
+    snprintf(sample->program, sizeof sample->program, "gen-%03u", program);
+    snprintf(sample->compiler, sizeof sample->compiler, "%s", build_configurations[configuration].name);
+    snprintf(sample->function, sizeof sample->function, "%s", function);
+}
+
+static bool add_loop(struct generation *g, const struct code *code, const struct seen_loop *loop,
+                     unsigned program, unsigned configuration)
+{
+    struct loop_sample sample = {0};
+    if (!build_class_of(loop->function, &sample.class))
+        return true;
+    g->found++;
+    if ((loop->branch - loop->header) / 4 + 1 > LOOP_BODY_MAX) {
+        g->too_long++;
+        return true;
+    }
+    if (!take_body(code, loop->header, loop->branch, &sample.body))
+        return true;
+    memcpy(sample.body.x, loop->x, sizeof sample.body.x);
+    sample.entries = loop->entries;
+    sample.iterations = loop->iterations;
+    sample.trips_count = loop->entries < LOOP_TRIPS_MAX ? (unsigned)loop->entries : LOOP_TRIPS_MAX;
+    memcpy(sample.trips, loop->trips, sizeof sample.trips);
+    name_sample(&sample, program, configuration, loop->function);
+    enum loop_class said = sample.class;
+    enum label_verdict verdict = loop_label(&sample);
+    if (verdict != LABEL_GOOD) {
+        g->dropped[said][verdict]++;
+        return true;
+    }
+    return loop_data_add(&g->data, &sample);
+}
+
+// Code that is no loop: it ends in anything but a branch back, with registers of somewhere in the program.
+static bool add_windows(struct generation *g, const struct code *code, const struct seen_loops *seen,
+                        struct rng *r, unsigned program, unsigned configuration)
+{
+    for (unsigned i = 0, tries = 0; i < WINDOWS && seen->count && tries < 1000; tries++) {
+        const struct seen_loop *at = &seen->loops[rng_below(r, (uint32_t)seen->count)];
+        struct loop_sample sample = {.class = LOOP_NONE, .type = LOOP_TYPE_NONE, .counter = 31};
+        enum loop_class ignored;
+        uint32_t length = 2 + rng_below(r, LOOP_BODY_MAX - 1);
+        uint32_t header = at->header - 80 + 4 * rng_below(r, 64);
+        if (!build_class_of(at->function, &ignored) ||
+            !take_body(code, header, header + 4 * (length - 1), &sample.body))
+            continue;
+        bool leads_back = false, ends_in_branch = false;
+        for (uint32_t k = 0; k < length; k++) {
+            uint32_t pc = header + 4 * k, target = branch_target(sample.body.words[k], pc);
+            leads_back |= target != 0 && target <= pc;
+            ends_in_branch = target != 0;
+        }
+        // Half of them end as loops do, in a branch.
+        if (leads_back || ends_in_branch != (i & 1))
+            continue;
+        memcpy(sample.body.x, at->x, sizeof sample.body.x);
+        name_sample(&sample, program, configuration, "window");
+        if (!loop_data_add(&g->data, &sample))
+            return false;
+        i++;
+    }
+    return true;
+}
+
+static int by_pc(const void *a, const void *b)
+{
+    const struct code_word *x = a, *y = b;
+    return (x->pc > y->pc) - (x->pc < y->pc);
+}
+
+static bool take_program(struct generation *g, unsigned program, unsigned configuration)
+{
+    char path[256];
+    build_path(&g->builder, configuration, path, sizeof path);
+    const char *const argv[] = {path, NULL};
+    uint64_t seed = g->options->seed * 1000003 + program * CONFIGURATIONS_MOST + configuration;
+    const struct run_options run = {.argv = argv, .events_seed = seed};
+    struct seen_loops seen;
+    struct code code = {NULL, 0};
+    struct nn_error error;
+    struct rng r = {seed};
+    if (!loop_run(&run, &seen, g->error, sizeof g->error))
+        return false;
+    bool good = elf_code_append(path, &code.words, &code.count, &error);
+    if (!good)
+        snprintf(g->error, sizeof g->error, "%s", error.text);
+    qsort(code.words, code.count, sizeof *code.words, by_pc);
+    for (size_t i = 0; good && i < seen.count; i++)
+        good = add_loop(g, &code, &seen.loops[i], program, configuration);
+    good = good && add_windows(g, &code, &seen, &r, program, configuration);
+    free(seen.loops);
+    free(code.words);
+    return good;
+}
+
+// ---- all of them ----
+
+// Some configurations are built ahead while the one before runs.
+static bool take_configurations(struct generation *g, unsigned program)
+{
+    int process[CONFIGURATIONS_MOST];
+    unsigned started = 0;
+    bool good = true;
+    for (unsigned c = 0; c < build_configuration_count; c++) {
+        while (good && started < build_configuration_count && started < c + g->options->threads)
+            process[started] = build_start(&g->builder, started), started++;
+        if (c == started)
+            break;
+        if (!build_wait(process[c]) && good) {
+            snprintf(g->error, sizeof g->error, "%s does not compile program %u of seed %llu",
+                     build_configurations[c].name, program, (unsigned long long)g->options->seed);
+            good = false;
+        }
+        good = good && take_program(g, program, c);
+    }
+    return good;
+}
+
+// At most count samples, of all classes and configurations alike.
+static void thin_out(struct loop_data *data, size_t count)
+{
+    enum { GROUPS = LOOP_CLASSES * CONFIGURATIONS_MOST };
+    struct loop_data chosen = {NULL, 0, 0};
+    bool *taken = calloc(data->count + 1, 1);
+    while (taken && chosen.count < count && chosen.count < data->count) {
+        bool seen[GROUPS] = {false};
+        size_t before = chosen.count;
+        for (size_t i = 0; i < data->count && chosen.count < count; i++) {
+            const struct loop_sample *s = &data->samples[i];
+            unsigned configuration = 0;
+            while (strcmp(build_configurations[configuration].name, s->compiler) != 0)
+                configuration++;
+            unsigned group = s->class * CONFIGURATIONS_MOST + configuration;
+            if (taken[i] || seen[group])
+                continue;
+            taken[i] = seen[group] = true;
+            if (!loop_data_add(&chosen, s))
+                break;
+        }
+        if (chosen.count == before)
+            break;
+    }
+    free(taken);
+    loop_data_free(data);
+    *data = chosen;
+}
+
+static cJSON *count_classes(const struct loop_data *data)
+{
+    cJSON *counts = cJSON_CreateObject();
+    for (unsigned c = 0; c < LOOP_CLASSES; c++) {
+        unsigned n = 0;
+        for (size_t i = 0; i < data->count; i++)
+            n += data->samples[i].class == c;
+        cJSON_AddNumberToObject(counts, loop_class_words[c], n);
+    }
+    return counts;
+}
+
+// What it takes to make the same file again, and what became of the loops.
+static bool write_recipe(struct generation *g, const char *path, uint64_t programs, size_t made)
+{
+    cJSON *json = cJSON_CreateObject(), *builds = cJSON_AddArrayToObject(json, "configurations");
+    char text[256];
+    cJSON_AddNumberToObject(json, "seed", (double)g->options->seed);
+    cJSON_AddNumberToObject(json, "programs", (double)programs);
+    cJSON_AddNumberToObject(json, "functions", FUNCTIONS);
+    cJSON_AddNumberToObject(json, "sample", (double)g->options->sample);
+    cJSON_AddStringToObject(json, "commit", tool_commit(text, sizeof text, MODELS_FOLDER));
+    for (unsigned c = 0; c < build_configuration_count; c++) {
+        cJSON *build = cJSON_CreateObject();
+        cJSON_AddStringToObject(build, "name", build_configurations[c].name);
+        cJSON_AddStringToObject(build, "command", build_configurations[c].compiler);
+        cJSON_AddStringToObject(build, "options", build_configurations[c].options);
+        cJSON_AddStringToObject(build, "version", build_compiler_version(c, text, sizeof text));
+        cJSON_AddItemToArray(builds, build);
+    }
+    cJSON_AddNumberToObject(json, "loops_found", (double)g->found);
+    cJSON_AddNumberToObject(json, "too_long", (double)g->too_long);
+    cJSON *dropped = cJSON_AddObjectToObject(json, "dropped");
+    for (unsigned v = 1; v < LABEL_VERDICTS; v++) {
+        cJSON *by_class = cJSON_AddObjectToObject(dropped, label_verdict_names[v]);
+        for (unsigned c = 0; c < LOOP_CLASSES; c++)
+            if (g->dropped[c][v])
+                cJSON_AddNumberToObject(by_class, loop_class_words[c], (double)g->dropped[c][v]);
+    }
+    cJSON_AddNumberToObject(json, "distinct", (double)made);
+    cJSON_AddNumberToObject(json, "samples", (double)g->data.count);
+    cJSON_AddItemToObject(json, "classes", count_classes(&g->data));
+    char *printed = cJSON_Print(json);
+    FILE *file = fopen(path, "w");
+    bool good = file && printed && fprintf(file, "%s\n", printed) > 0;
+    if (file)
+        good &= fclose(file) == 0;
+    if (!good)
+        snprintf(g->error, sizeof g->error, "cannot write %s", path);
+    else
+        printf("%s\n", printed);
+    cJSON_free(printed);
+    cJSON_Delete(json);
+    return good;
+}
+
+int loop_generate(const struct tool_options *options)
+{
+    static struct generation g;
+    char sources[1024], recipe[960];
+    const char *out = options->out ? options->out : "loops-generated.txt";
+    uint64_t programs = options->programs ? options->programs : PROGRAMS;
+    double start = tool_seconds();
+    g.options = options;
+    bool good = build_begin(&g.builder, tool_path(sources, sizeof sources, options->folder, "loop_programs"),
+                            g.error, sizeof g.error);
+    for (unsigned p = 0; good && p < programs; p++) {
+        good = build_program(&g.builder, options->seed * 1000003 + p, FUNCTIONS, g.error, sizeof g.error) &&
+               take_configurations(&g, p);
+        if (!good)
+            break;
+        loop_data_deduplicate(&g.data);
+        good = options->sample || loop_data_write(out, &g.data, g.error, sizeof g.error);
+        if (good)
+            fprintf(stderr, "program %u of %llu: %zu distinct loops, %.0f s\n", p + 1,
+                    (unsigned long long)programs, g.data.count, tool_seconds() - start);
+    }
+    if (good)
+        build_end(&g.builder);
+    size_t made = g.data.count;
+    if (good && options->sample)
+        thin_out(&g.data, options->sample);
+    snprintf(recipe, sizeof recipe, "%s.json", out);
+    good = good && loop_data_write(out, &g.data, g.error, sizeof g.error) &&
+           write_recipe(&g, recipe, programs, made);
+    loop_data_free(&g.data);
+    if (!good)
+        fprintf(stderr, "neuromodel: %s\n", g.error);
+    return !good;
+}
