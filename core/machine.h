@@ -35,6 +35,7 @@ struct machine {
     struct dispatch *dispatch; // NULL: there is no net, and the mode is off
     atomic_int dispatch_wanted; // enum machine_dispatch, to be in force from the next slice on
     uint64_t dispatch_since, dispatch_before; // retired when counting began; instructions counted before
+    struct loop_check *check; // of a loop's replacement, under way (config.verify)
     struct loops *loops; // NULL: no loop is ever replaced
     atomic_bool loops_wanted;
     atomic_bool idle_wanted;

@@ -96,6 +96,8 @@ extern cpu guest_cpu;
 void host_call(void); // runs from guest_cpu.cold_pc until the return to x30
 void host_step(void); // runs the one instruction at guest_cpu.cold_pc
 void host_loop(void); // runs the plan of the loop at guest_cpu.cold_pc
+void host_begin_check(void);
+void host_end_check(void);
 
 static inline void spill(uint64_t budget, uint64_t sp, uint64_t x30, uint64_t x0, uint64_t x1, uint64_t x19,
                          uint64_t x20, uint64_t x21, uint64_t x22, uint64_t x29)
@@ -150,6 +152,23 @@ REGION_CALL struct passed cold_loop(uint64_t budget, uint64_t sp, uint64_t x30, 
 {
     spill(budget, sp, x30, x0, x1, x19, x20, x21, x22, x29);
     host_loop();
+    return fill();
+}
+
+REGION_CALL struct passed cold_begin_check(uint64_t budget, uint64_t sp, uint64_t x30, uint64_t x0,
+                                           uint64_t x1, uint64_t x19, uint64_t x20, uint64_t x21,
+                                           uint64_t x22, uint64_t x29)
+{
+    spill(budget, sp, x30, x0, x1, x19, x20, x21, x22, x29);
+    host_begin_check();
+    return fill();
+}
+
+REGION_CALL struct passed cold_end_check(uint64_t budget, uint64_t sp, uint64_t x30, uint64_t x0, uint64_t x1,
+                                         uint64_t x19, uint64_t x20, uint64_t x21, uint64_t x22, uint64_t x29)
+{
+    spill(budget, sp, x30, x0, x1, x19, x20, x21, x22, x29);
+    host_end_check();
     return fill();
 }
 

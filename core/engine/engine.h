@@ -25,6 +25,9 @@ void interp_restore_entry(struct machine *m, uint64_t pc);
 
 // Runs the plan of the loop whose header is at cold_pc, if its guard holds; pc stays there.
 void interp_loop(struct machine *m);
+// With config.verify, around what translated code does in place of the loop at cold_pc: see interp_loops.h.
+void interp_begin_check(struct machine *m);
+void interp_end_check(struct machine *m);
 // From now on the op at the loop's header lets its plan run.
 struct loop;
 void interp_patch_loop(struct machine *m, struct loop *loop);

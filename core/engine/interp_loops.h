@@ -52,19 +52,6 @@ DEFINE(do_loop)
     return arrive_at_loop(c, o, code)(c, o, code);
 }
 
-// For translated code, which has a guard of its own and runs the tail: nothing is skipped there.
-void interp_loop(struct machine *m)
-{
-    cpu *c = &m->cpu;
-    struct loop *loop = loops_find(m->loops, (uint32_t)c->cold_pc);
-    c->pc = c->cold_pc;
-    if (loop->plan && atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED)
-        c->budget += (int64_t)run_plan(c, loop);
-    else
-        loops_request(m->loops, loop->header, loop->branch);
-    loop->skip = 0;
-}
-
 // ---- verification: the plan and the plain loop, one after the other on the same state ----
 
 static void run_from(cpu *c, op *o);
@@ -153,58 +140,103 @@ static bool differs(const cpu *c, const cpu *other, const struct plan_range *ran
     return other_difference[0] != '\0';
 }
 
-// Runs plan and tail, then the same again plainly, which is what remains. NULL: the plan does not act.
+// The state before a replacement acts, for the plain loop to start from.
+struct loop_check {
+    cpu start;
+    uint64_t credited;
+    int count;
+    struct plan_range ranges[VERIFY_RANGES];
+    uint8_t *before; // their contents
+};
+
+static void free_check(struct loop_check *k)
+{
+    if (k)
+        free(k->before);
+    free(k);
+}
+
+// NULL: the guard does not hold, or there is no memory.
+static struct loop_check *begin_check(cpu *c, const struct loop *loop)
+{
+    struct loop_check *k = calloc(1, sizeof *k);
+    if (!k)
+        return NULL;
+    k->start = *c;
+    k->credited = loop->cell.credited;
+    k->count = plan_writes(loop->plan, c, &machine_of(c)->memory, k->ranges, VERIFY_RANGES);
+    k->before = k->count < 0 ? NULL : copy_ranges(c, k->ranges, k->count);
+    if (k->before)
+        return k;
+    free_check(k);
+    return NULL;
+}
+
+static void restore_start(cpu *c, const struct loop_check *k)
+{
+    restore_ranges(c, k->ranges, k->count, k->before);
+    *c = k->start;
+}
+
+// c is what a replacement has left, which says that it stands for `replaced` instructions. Runs the plain
+// loop from the start, and compares; what that has left remains. False if the plain loop faults: c is as at
+// the start.
+static bool end_check(cpu *c, struct loop *loop, const struct loop_check *k, int64_t replaced)
+{
+    cpu *other = malloc(sizeof *other);
+    uint8_t *after = copy_ranges(c, k->ranges, k->count);
+    char what[120] = "";
+    if (other)
+        *other = *c;
+    restore_start(c, k);
+    int64_t plain = run_plainly(c, loop);
+    if (plain < 0)
+        snprintf(what, sizeof what, "the plain loop faults");
+    else if (plain != replaced)
+        snprintf(what, sizeof what, "it stands for %lld instructions, not %lld", (long long)replaced,
+                 (long long)plain);
+    else if (other && after)
+        differs(c, other, k->ranges, k->count, after, what, sizeof what);
+    if (what[0])
+        loops_fail(machine_of(c)->loops, loop, what);
+    free(other);
+    free(after);
+    if (plain < 0)
+        restore_start(c, k);
+    return plain >= 0;
+}
+
+// Runs plan and tail, then the plain loop. Returns where that leads, or NULL: the plan does not act.
 static op *verify_loop(cpu *c, struct loop *loop)
 {
-    struct machine *m = machine_of(c);
-    struct plan_range ranges[VERIFY_RANGES];
-    int count = plan_writes(loop->plan, c, &m->memory, ranges, VERIFY_RANGES);
-    uint8_t *before = count < 0 ? NULL : copy_ranges(c, ranges, count), *after = NULL;
-    cpu *start = malloc(2 * sizeof *start), *replaced = start + 1;
-    char what[120] = "";
-    op *next = NULL;
-    if (before && start) {
-        *start = *c;
-        struct plan_result r = plan_run(loop->plan, c, &m->memory);
-        if (r.iterations) {
-            int64_t tail = run_plainly(c, loop);
-            *replaced = *c;
-            after = copy_ranges(c, ranges, count);
-            restore_ranges(c, ranges, count, before);
-            *c = *start;
-            int64_t all = run_plainly(c, loop);
-            if (all < 0 || tail < 0)
-                snprintf(what, sizeof what, "it faults");
-            else if ((uint64_t)tail != r.tail || (uint64_t)all != r.credited + r.tail)
-                snprintf(what, sizeof what, "%llu instructions are credited, not %lld",
-                         (unsigned long long)(r.credited + r.tail), (long long)all);
-            else if (after)
-                differs(c, replaced, ranges, count, after, what, sizeof what);
-            if (what[0])
-                loops_fail(m->loops, loop, what);
-            if (all < 0) { // the plain code will find out again, and tell the guest
-                restore_ranges(c, ranges, count, before);
-                *c = *start;
-            } else {
-                loop->cell.entries++;
-                loop->cell.iterations += r.trips;
-                credit(loop, &r);
-                next = op_at(c, pc_of(c, c->current));
-                c->retired_bias =
-                    start->retired_bias + (int64_t)((intptr_t)op_at(c, loop->header) - (intptr_t)next);
-            }
+    struct loop_check *k = begin_check(c, loop);
+    struct plan_result r = {0};
+    bool done = false;
+    if (k)
+        r = plan_run(loop->plan, c, &machine_of(c)->memory);
+    if (r.iterations) {
+        int64_t tail = run_plainly(c, loop);
+        done = end_check(c, loop, k, tail < 0 ? -1 : (int64_t)r.credited + tail);
+        if (done) {
+            if (tail != (int64_t)r.tail)
+                loops_fail(machine_of(c)->loops, loop, "the iterations that it leaves are others");
+            loop->cell.entries++;
+            loop->cell.iterations += r.trips;
+            credit(loop, &r);
         }
     }
-    free(before);
-    free(after);
-    free(start);
-    return next;
+    free_check(k);
+    return done ? op_at(c, pc_of(c, c->current)) : NULL;
 }
 
 static __attribute__((noinline)) op *verify_at_loop(cpu *c, op *o)
 {
     struct loop *loop = loop_at(c, o);
-    return loop->cell.on ? verify_loop(c, loop) : NULL;
+    int64_t bias = c->retired_bias;
+    op *next = loop->cell.on ? verify_loop(c, loop) : NULL;
+    if (next) // nothing has retired
+        c->retired_bias = bias + (int64_t)((intptr_t)o - (intptr_t)next);
+    return next;
 }
 
 DEFINE(do_verified_loop)
@@ -213,6 +245,64 @@ DEFINE(do_verified_loop)
     if (next)
         GO_ON(next);
     return ((handler_function *)(code + (int32_t)loop_at(c, o)->handler))(c, o, code);
+}
+
+// The plan of a kernel that translated code calls: whatever comes out, the plain loop runs afterwards.
+static void verify_kernel(cpu *c, struct loop *loop)
+{
+    cpu start = *c;
+    uint64_t credited = loop->cell.credited;
+    struct loop_check *k = loop->plan ? begin_check(c, loop) : NULL;
+    if (k && verify_loop(c, loop)) {
+        restore_start(c, k);
+        start.budget +=
+            (int64_t)(loop->cell.credited - credited); // the plain loop's are no more than a check
+    }
+    *c = start;
+    free_check(k);
+}
+
+// For translated code, which has a guard of its own and runs the tail: nothing is skipped there.
+void interp_loop(struct machine *m)
+{
+    cpu *c = &m->cpu;
+    struct loop *loop = loops_find(m->loops, (uint32_t)c->cold_pc);
+    c->pc = c->cold_pc;
+    if (m->config.verify)
+        verify_kernel(c, loop);
+    else if (loop->plan && atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED)
+        c->budget += (int64_t)run_plan(c, loop);
+    else
+        loops_request(m->loops, loop->header, loop->branch);
+    loop->skip = 0;
+}
+
+// For translated code, around its own replacement of the loop at cold_pc: pc tells whether the guard holds
+// (the header) or not (0).
+void interp_begin_check(struct machine *m)
+{
+    cpu *c = &m->cpu;
+    const struct loop *loop = loops_find(m->loops, (uint32_t)c->cold_pc);
+    if (loop->plan && atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED)
+        m->check = begin_check(c, loop);
+    c->pc = m->check ? loop->header : 0;
+}
+
+// It has left the loop for cold_pc; pc is there, or at the header if the loop has to be run plainly.
+void interp_end_check(struct machine *m)
+{
+    cpu *c = &m->cpu;
+    struct loop_check *k = m->check;
+    struct loop *loop = loops_find(m->loops, (uint32_t)k->start.cold_pc);
+    int64_t budget = c->budget;
+    c->current = op_at(c, c->cold_pc);
+    bool done = end_check(c, loop, k, (int64_t)(loop->cell.credited - k->credited));
+    if (!done)
+        loop->cell.credited = k->credited;
+    c->pc = done ? pc_of(c, c->current) : loop->header;
+    c->budget = budget;
+    free_check(k);
+    m->check = NULL;
 }
 
 #endif

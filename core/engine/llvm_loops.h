@@ -9,6 +9,8 @@
 enum {
     FAST_TRIPS_MIN = 3, // the guard has to pay
     FAST_TRIPS_MAX = 1 << 22, // requests are not looked at meanwhile
+    UNROLLED = 4, // iterations
+    UNROLLED_LENGTH_MAX = 12, // instructions of one
     KERNEL_TRIPS_MIN = 64, // state has to go to memory and back
 };
 
@@ -297,6 +299,27 @@ static int leaving_block(const struct region_block *b, int header)
     return b->taken == header ? b->next : b->taken;
 }
 
+// Stores everything and calls the host's side of a check, which leaves everything as it has to be: goes on if
+// that is at pc, else leaves the region.
+static void call_check(struct build *u, const char *name, uint64_t cold_pc, LLVMBasicBlockRef elsewhere)
+{
+    LLVMBasicBlockRef as_expected = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    LLVMBasicBlockRef not_so = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    static const var_set nothing;
+    store_dirty(u, &u->used);
+    LLVMBuildStore(u->at, constant64(u, cold_pc), cpu_field(u, offsetof(cpu, cold_pc)));
+    LLVMValueRef pc = call_code(u, glue(u, name));
+    load_used(u);
+    LLVMBuildCondBr(u->at, LLVMBuildICmp(u->at, LLVMIntEQ, pc, constant64(u, cold_pc), ""), as_expected,
+                    not_so);
+    LLVMPositionBuilderAtEnd(u->at, not_so);
+    if (elsewhere)
+        LLVMBuildBr(u->at, elsewhere);
+    else
+        leave_for(u, pc, &nothing);
+    LLVMPositionBuilderAtEnd(u->at, as_expected);
+}
+
 // The edge that leaves the loop behind `length` instructions of an iteration: they are credited.
 static LLVMBasicBlockRef leaving_edge(struct build *u, const struct loop_summary *s, unsigned length,
                                       unsigned from, int to)
@@ -305,9 +328,45 @@ static LLVMBasicBlockRef leaving_edge(struct build *u, const struct loop_summary
     LLVMBasicBlockRef edge = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
     LLVMPositionBuilderAtEnd(u->at, edge);
     add_to_cell(u, s, LOOP_CELL_CREDITED, constant64(u, length));
+    if (u->r->verify)
+        call_check(u, "__regcall3__cold_end_check", u->r->blocks[to].pc, NULL);
     LLVMBuildBr(u->at, edge_through(u, from, to, u->block[to].start));
     LLVMPositionBuilderAtEnd(u->at, here);
     return edge;
+}
+
+// The instructions of block b as what the guard guarantees allows; returns what the last one does.
+static LLVMValueRef copy_fast(struct build *u, const struct region_block *b)
+{
+    LLVMValueRef result = NULL;
+    u->in_fast_loop = true;
+    for (unsigned k = 0; k < b->count && !u->failed; k++)
+        result = copy_template(u, &u->r->ops[b->first + k]);
+    u->in_fast_loop = false;
+    return result;
+}
+
+// Several iterations at once, without a look at the exit: as many as there surely are.
+static void add_unrolled_body(struct build *u, const struct region_loop *loop, LLVMValueRef trips)
+{
+    const struct region_block *b = &u->r->blocks[loop->blocks[0]];
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(u->at);
+    LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    LLVMBasicBlockRef rest = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    LLVMValueRef unrolled = constant64(u, UNROLLED);
+    LLVMBuildCondBr(u->at, LLVMBuildICmp(u->at, LLVMIntUGE, trips, unrolled, ""), body, rest);
+    LLVMPositionBuilderAtEnd(u->at, body);
+    LLVMValueRef left = LLVMBuildPhi(u->at, u->j->i64, "");
+    for (unsigned i = 0; i < UNROLLED && !u->failed; i++) {
+        u->next_access = 0;
+        copy_fast(u, b);
+    }
+    LLVMValueRef after = LLVMBuildSub(u->at, left, unrolled, "");
+    LLVMBasicBlockRef end = LLVMGetInsertBlock(u->at);
+    LLVMAddIncoming(left, &trips, &before, 1);
+    LLVMAddIncoming(left, &after, &end, 1);
+    LLVMBuildCondBr(u->at, LLVMBuildICmp(u->at, LLVMIntUGE, after, unrolled, ""), body, rest);
+    LLVMPositionBuilderAtEnd(u->at, rest);
 }
 
 static void add_fast_body(struct build *u, const struct region_loop *loop)
@@ -319,13 +378,10 @@ static void add_fast_body(struct build *u, const struct region_loop *loop)
     LLVMBuildBr(u->at, first);
     LLVMPositionBuilderAtEnd(u->at, first);
     u->next_access = 0;
-    u->in_fast_loop = true;
     for (unsigned i = 0; i < loop->count && !u->failed; i++) {
         const struct region_block *b = &r->blocks[loop->blocks[i]];
         bool is_last = i + 1 == loop->count;
-        LLVMValueRef result = NULL;
-        for (unsigned k = 0; k < b->count && !u->failed; k++)
-            result = copy_template(u, &r->ops[b->first + k]);
+        LLVMValueRef result = copy_fast(u, b);
         length += b->count;
         LLVMBasicBlockRef on =
             is_last ? first : LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
@@ -340,7 +396,6 @@ static void add_fast_body(struct build *u, const struct region_loop *loop)
         }
         LLVMPositionBuilderAtEnd(u->at, on);
     }
-    u->in_fast_loop = false;
 }
 
 // Lets the host's kernel do what it can; the plain loop does the rest.
@@ -387,12 +442,16 @@ static void add_loop_guard(struct build *u, const struct region_loop *loop)
         call_kernel(u, loop);
         return;
     }
+    if (u->r->verify)
+        call_check(u, "__regcall3__cold_begin_check", s->header, x->again);
     LLVMValueRef all = LLVMBuildAdd(u->at, g.trips, constant64(u, 1), "");
     add_to_cell(u, s, LOOP_CELL_ENTRIES, constant64(u, 1));
     add_to_cell(u, s, LOOP_CELL_ITERATIONS, all);
     add_to_cell(u, s, LOOP_CELL_SKIPPED, all);
     add_to_cell(u, s, LOOP_CELL_CREDITED, LLVMBuildMul(u->at, g.trips, constant64(u, s->length), ""));
     load_hoisted(u, s);
+    if (loop->count == 1 && s->exit_count == 1 && s->length <= UNROLLED_LENGTH_MAX)
+        add_unrolled_body(u, loop, g.trips);
     add_fast_body(u, loop);
 }
 

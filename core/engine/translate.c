@@ -146,6 +146,10 @@ static uint32_t resolve(void *user, const char *name)
         return t->host_step;
     if (strcmp(name, "host_loop") == 0)
         return t->host_loop;
+    if (strcmp(name, "host_begin_check") == 0)
+        return t->host_begin_check;
+    if (strcmp(name, "host_end_check") == 0)
+        return t->host_end_check;
     for (unsigned i = 0; i < t->glue_count; i++)
         if (strcmp(name, t->glue[i].name) == 0)
             return t->glue[i].address;
@@ -184,6 +188,16 @@ static void host_step(void)
 static void host_loop(void)
 {
     interp_loop(running->m);
+}
+
+static void host_begin_check(void)
+{
+    interp_begin_check(running->m);
+}
+
+static void host_end_check(void)
+{
+    interp_end_check(running->m);
 }
 
 // A jump to a host function from where 32-bit addresses reach.
@@ -472,6 +486,8 @@ struct translator *translator_create(struct machine *m, char *error, size_t size
     t->host_call = make_trampoline(t, host_call);
     t->host_step = make_trampoline(t, host_step);
     t->host_loop = make_trampoline(t, host_loop);
+    t->host_begin_check = make_trampoline(t, host_begin_check);
+    t->host_end_check = make_trampoline(t, host_end_check);
     m->cpu.stack_limit = (uint64_t)(uintptr_t)t->stack + STACK_RESERVE;
     t->dump = getenv("NEURODOOM_DUMP");
     t->ready_end = &t->ready;

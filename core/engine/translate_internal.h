@@ -68,7 +68,7 @@ struct translator {
     uint8_t *stack;
     struct slot slots[SLOTS];
     uint32_t enter_region, cold_call; // addresses of the glue
-    uint32_t host_call, host_step, host_loop; // and of the ways back
+    uint32_t host_call, host_step, host_loop, host_begin_check, host_end_check; // and of the ways back
     struct {
         char name[48];
         uint32_t address;

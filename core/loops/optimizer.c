@@ -185,6 +185,7 @@ static void judge(struct loop *loop)
         return;
     }
     loop->summary = s;
+    loop->reason = "";
     loop->verdict = MACHINE_LOOP_PROVED;
 }
 
