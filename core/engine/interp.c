@@ -171,8 +171,10 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
 #define TAKE_BACKWARD(o)                                                                                     \
     do {                                                                                                     \
         op *target = (o) + (o)->disp;                                                                        \
-        if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
+        if (__builtin_expect(branch_ends_budget(c, o, target), 0)) {                                         \
+            (o)->count++;                                                                                    \
             return stop_at(c, target, STOP_BUDGET);                                                          \
+        }                                                                                                    \
         if (__builtin_expect(++(o)->count % HOT_LOOP == 0, 0))                                               \
             return hot_loop(c, o, target, code);                                                             \
         GO_ON(target);                                                                                       \
