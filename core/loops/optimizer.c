@@ -12,6 +12,7 @@
 
 #include "../engine/code_cache.h"
 #include "../engine/engine.h"
+#include "met.h"
 
 enum {
     LOOPS_MAX = 2048,
@@ -46,11 +47,13 @@ struct loops {
     pthread_mutex_t examining; // nets, known guesses, and what a verdict writes
     struct loop_nets *nets; // loaded when first asked
     bool nets_failed;
-    struct code_cache *cache;
+    struct code_cache *cache; // NULL: nothing is kept
+    char *kept; // its folder
     struct cached_guess *known;
     size_t known_count;
     bool asked_nets;
     uint64_t failures;
+    atomic_bool list_wanted;
 };
 
 // ---- the table ----
@@ -167,6 +170,7 @@ static void judge(struct loop *loop)
     loop->verdict = MACHINE_LOOP_REJECTED;
     loop->proposed = loop->guess.class < LOOP_OTHER;
     loop->reason = "";
+    loop->found = LOOP_NONE;
     if (!loop->proposed)
         return;
     if (loop->entered && loop->guess.predicted_trips < WORTH_TRIPS) {
@@ -178,8 +182,10 @@ static void judge(struct loop *loop)
         return;
     }
     struct loop_summary *s = malloc(sizeof *s);
-    if (s && loop_summarize(s, loop->header, loop->body.words, loop->body.length, &loop->reason))
+    if (s && loop_summarize(s, loop->header, loop->body.words, loop->body.length, &loop->reason)) {
+        loop->found = plan_class_of(s);
         loop->plan = plan_make(s, loop->guess.class, &loop->reason);
+    }
     if (!loop->plan) {
         free(s);
         return;
@@ -317,9 +323,24 @@ const struct loop *loops_examine(struct loops *l, uint32_t header, uint32_t bran
 
 // ---- the emulation thread's part ----
 
+// Here, because symbols are read when first asked for.
+static void name_functions(struct loops *l)
+{
+    uint32_t count = atomic_load(&l->count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct loop *loop = &l->loops[i];
+        uint64_t offset;
+        const char *symbol = loop->function[0] ? NULL : machine_symbol(l->m, loop->header, &offset);
+        if (symbol)
+            snprintf(loop->function, sizeof loop->function, "%s", symbol);
+    }
+}
+
 void loops_update(struct loops *l)
 {
     bool wanted = machine_get_loops(l->m);
+    if (atomic_exchange_explicit(&l->list_wanted, false, memory_order_relaxed))
+        name_functions(l);
     if (wanted == l->on && !atomic_exchange_explicit(&l->has_examined, false, memory_order_acquire))
         return;
     l->on = wanted;
@@ -394,15 +415,13 @@ void loops_get_stats(const struct loops *l, struct machine_stats *stats)
 
 static void describe_loop(const struct loops *l, const struct loop *loop, struct machine_loop *out)
 {
-    uint64_t offset;
-    const char *symbol = machine_symbol(l->m, loop->header, &offset);
     *out = (struct machine_loop){.header = loop->header,
                                  .class_name = loop_class_names[loop->guess.class],
                                  .verdict = loop->verdict,
                                  .entries = loop->cell.entries,
                                  .iterations = loop->cell.iterations,
                                  .credited = loop->cell.credited};
-    snprintf(out->function, sizeof out->function, "%s", symbol ? symbol : "");
+    snprintf(out->function, sizeof out->function, "%s", loop->function);
     snprintf(out->reason, sizeof out->reason, "%s",
              loop->failed ? "a check found a difference" : loop->reason);
     double all = (double)(l->m->stats.retired + l->m->stats.credited);
@@ -415,8 +434,12 @@ static int by_share(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-size_t loops_list(const struct loops *l, struct machine_loop *list, size_t max)
+size_t loops_list(struct loops *l, struct machine_loop *list, size_t max)
 {
+    if (l->m->state == MACHINE_RUNNING)
+        atomic_store_explicit(&l->list_wanted, true, memory_order_relaxed);
+    else
+        name_functions(l);
     uint32_t count = atomic_load(&l->count);
     struct machine_loop *all = malloc((count + 1) * sizeof *all);
     size_t n = 0;
@@ -486,6 +509,7 @@ struct loops *loops_create(struct machine *m, const char *folder, char *error, s
 void loops_load_cache(struct loops *l, const char *folder)
 {
     l->cache = code_cache_open(folder, 0, nets_identity(l->folder));
+    l->kept = l->cache ? strdup(folder) : NULL;
     size_t count = l->cache ? code_cache_count(l->cache) : 0;
     for (size_t i = 0; i < count; i++) {
         const struct cached_object *o = code_cache_get(l->cache, i);
@@ -495,6 +519,21 @@ void loops_load_cache(struct loops *l, const char *folder)
             l->known_count += records;
         }
     }
+}
+
+// The proposals that the checker has confirmed or refuted.
+static void save_met(const struct loops *l)
+{
+    struct met_loop *met = malloc(LOOPS_MAX * sizeof *met);
+    unsigned count = 0;
+    for (uint32_t i = 0; met && i < l->count; i++) {
+        const struct loop *loop = &l->loops[i];
+        if (loop->entered && loop->state == LOOP_EXAMINED && loop->found != LOOP_NONE)
+            met[count++] = (struct met_loop){&loop->body, loop->found};
+    }
+    if (count)
+        met_add(l->kept, met, count);
+    free(met);
 }
 
 static void save_cache(struct loops *l)
@@ -522,8 +561,12 @@ void loops_destroy(struct loops *l)
         pthread_mutex_unlock(&l->lock);
         pthread_join(l->thread, NULL);
     }
-    if (l->cache)
+    if (l->cache) {
         save_cache(l);
+        if (l->kept && l->asked_nets)
+            save_met(l);
+        free(l->kept);
+    }
     for (uint32_t i = 0; i < l->count; i++) {
         plan_free(l->loops[i].plan);
         free(l->loops[i].summary);

@@ -39,6 +39,8 @@ struct loop {
     uint32_t skip; // the interpreter's own: arrivals at the header that are part of a plain run
     struct loop_body body;
     struct loop_guess guess;
+    enum loop_class found; // that its summary shows; LOOP_NONE without one
+    char function[32]; // that it is in; filled in once somebody has asked for the list
     const char *reason; // of a rejection
     struct loop_plan *plan; // NULL unless proved
     struct loop_summary *summary; // likewise
@@ -81,6 +83,6 @@ void loops_fail(struct loops *l, struct loop *loop, const char *what);
 // Adds the loops' part to the counters. Emulation thread.
 void loops_get_stats(const struct loops *l, struct machine_stats *stats);
 // See machine_list_loops.
-size_t loops_list(const struct loops *l, struct machine_loop *list, size_t max);
+size_t loops_list(struct loops *l, struct machine_loop *list, size_t max);
 
 #endif
