@@ -33,6 +33,8 @@ ACCESSORS(16, uint16_t)
 ACCESSORS(32, uint32_t)
 ACCESSORS(64, uint64_t)
 ACCESSORS(128, u64x2)
+ACCESSORS(f32, float)
+ACCESSORS(f64, double)
 
 // An instruction that uses one of these is left to the interpreter: a call that takes cpu marks it so.
 void left_to_the_interpreter(cpu *c);
@@ -54,6 +56,9 @@ static void invalidate_code(cpu *c, uint64_t address)
     (void)address;
     left_to_the_interpreter(c);
 }
+
+// Calls of them are rare, but whatever lives across one would have to be saved, vectors above all.
+#define FP_CONVENTION __attribute__((preserve_all))
 
 #include "../isa/sem.h"
 

@@ -64,6 +64,8 @@ ACCESSORS(16, uint16_t)
 ACCESSORS(32, uint32_t)
 ACCESSORS(64, uint64_t)
 ACCESSORS(128, u64x2)
+ACCESSORS(f32, float)
+ACCESSORS(f64, double)
 
 static inline __attribute__((always_inline)) void require_aligned(cpu *c, const op *o, uint64_t address,
                                                                   unsigned size, bool is_store)
@@ -683,6 +685,7 @@ enum stop_reason interp_run(struct machine *m, uint64_t budget)
     c->wild_pc = 0;
     c->return_pc = NO_RETURN_PC;
     c->stepping = NULL;
+    update_fp_fast(c);
     c->stop = STOP_FAULT;
     if (__builtin_setjmp(context.env) == 0) {
         uint64_t pc = c->pc;

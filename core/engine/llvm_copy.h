@@ -21,6 +21,7 @@ enum {
     VAR_FLAGS_KIND,
     VAR_FPCR,
     VAR_FPSR,
+    VAR_FP_FAST,
     VAR_TPIDR,
     VAR_EXCLUSIVE, // address and two values
     VAR_BUDGET = VAR_EXCLUSIVE + 3,
@@ -74,6 +75,7 @@ static uint32_t var_offset(unsigned var)
     case VAR_FLAGS_KIND: return offsetof(cpu, flags.kind);
     case VAR_FPCR: return offsetof(cpu, fpcr);
     case VAR_FPSR: return offsetof(cpu, fpsr);
+    case VAR_FP_FAST: return offsetof(cpu, fp_fast);
     case VAR_TPIDR: return offsetof(cpu, tpidr);
     case VAR_EXCLUSIVE: return offsetof(cpu, exclusive_address);
     case VAR_EXCLUSIVE + 1: return offsetof(cpu, exclusive_value[0]);
@@ -83,7 +85,7 @@ static uint32_t var_offset(unsigned var)
 
 static unsigned var_size(unsigned var)
 {
-    return var >= VAR_V ? 16 : var == VAR_FLAGS_KIND || var == VAR_FPCR || var == VAR_FPSR ? 4 : 8;
+    return var >= VAR_V ? 16 : var >= VAR_FLAGS_KIND && var <= VAR_FP_FAST ? 4 : 8;
 }
 
 // The variable that holds the byte at offset of struct cpu; VAR_COUNT if translated code has none.
@@ -595,21 +597,25 @@ static void add_incoming(struct build *u, struct copy *c, LLVMValueRef from_phi,
     }
 }
 
+// What arrives by the edges that there are; if that is one value, as an operand of o loaded twice, it is
+// that.
 static void copy_phi(struct build *u, struct copy *c, LLVMValueRef i, unsigned to)
 {
-    unsigned n = LLVMCountIncoming(i), live = 0;
-    LLVMValueRef only = NULL;
-    bool is_loop = false;
-    for (unsigned k = 0; k < n; k++) {
-        unsigned from = order_of(c->t, LLVMGetIncomingBlock(i, k));
-        is_loop |= from >= to;
-        if (has_edge(c, from, to)) {
-            live++;
-            only = LLVMGetIncomingValue(i, k);
-        }
+    unsigned n = LLVMCountIncoming(i);
+    struct mapped first = {0};
+    bool is_loop = false, is_one = true, any = false;
+    for (unsigned k = 0; k < n; k++)
+        is_loop |= order_of(c->t, LLVMGetIncomingBlock(i, k)) >= to;
+    for (unsigned k = 0; k < n && !is_loop; k++) {
+        if (!has_edge(c, order_of(c->t, LLVMGetIncomingBlock(i, k)), to))
+            continue;
+        struct mapped m = map_of(u, LLVMGetIncomingValue(i, k));
+        is_one &= !any || (m.value == first.value && m.base == first.base && m.offset == first.offset);
+        first = any ? first : m;
+        any = true;
     }
-    if (!is_loop && live == 1) {
-        map_to(u, i, map_of(u, only));
+    if (!is_loop && is_one) {
+        map_to(u, i, first);
         return;
     }
     LLVMValueRef phi = LLVMBuildPhi(u->at, LLVMTypeOf(i), "");
@@ -644,7 +650,9 @@ static void copy_terminator(struct build *u, struct copy *c, LLVMValueRef i, uns
             LLVMBuildBr(u->at, copy_edge(u, c, from, LLVMGetSuccessor(i, yes ? 0 : 1)));
         } else {
             LLVMBasicBlockRef yes = copy_edge(u, c, from, LLVMGetSuccessor(i, 0));
-            LLVMBuildCondBr(u->at, condition, yes, copy_edge(u, c, from, LLVMGetSuccessor(i, 1)));
+            LLVMBasicBlockRef no = copy_edge(u, c, from, LLVMGetSuccessor(i, 1));
+            unsigned weights = LLVMGetMDKindIDInContext(u->j->context, "prof", 4);
+            LLVMSetMetadata(LLVMBuildCondBr(u->at, condition, yes, no), weights, LLVMGetMetadata(i, weights));
         }
         return;
     }

@@ -86,6 +86,7 @@ typedef struct cpu {
     // SIMD and floating point
     u64x2 v[32];
     uint32_t fpcr, fpsr;
+    uint32_t fp_fast; // set only while both allow the host's arithmetic: see update_fp_fast
     // system registers
     uint64_t tpidr;
     // the exclusive monitor (Arm ARM B2.9): address of the marked block and what was loaded from it
@@ -108,11 +109,18 @@ typedef struct cpu {
 } cpu;
 
 // Translated code, whose pointers have 32 bits, sees the same layout.
-_Static_assert(offsetof(cpu, x) == 48 && offsetof(cpu, pc) == 920, "layout of struct cpu");
+_Static_assert(offsetof(cpu, x) == 48 && offsetof(cpu, pc) == 928, "layout of struct cpu");
 
 #define EXCLUSIVE_NONE (~(uint64_t)0)
 #define CALL_COUNTS 16384u
 #define NO_RETURN_PC (~(uint64_t)0)
+
+// Follows FPCR and FPSR: the host's arithmetic can be right if FZ and RMode are zero and IXC is set, so that
+// raising it again changes nothing (softfloat.h). Writing them otherwise may leave fp_fast at 0, never at 1.
+static inline __attribute__((always_inline, unused)) void update_fp_fast(cpu *c)
+{
+    c->fp_fast = ((c->fpcr & (FPCR_FZ | 3u << FPCR_RMODE_SHIFT)) | (~c->fpsr & FPSR_IXC)) == 0;
+}
 
 // ---- flags: inlined everywhere, so that a constant kind or condition folds ----
 

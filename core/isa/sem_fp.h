@@ -16,6 +16,17 @@ SEM void write_fp(cpu *c, const op *o, uint64_t bits)
     c->v[o->d] = (u64x2){bits, 0};
 }
 
+// The same, of a number: it never leaves the host's registers for such.
+SEM void write_f32(cpu *c, const op *o, uint32_t bits)
+{
+    c->v[o->d] = (u64x2)(f32x4){fp_host32(bits), 0};
+}
+
+SEM void write_f64(cpu *c, const op *o, uint64_t bits)
+{
+    c->v[o->d] = (u64x2)(f64x2){fp_host64(bits), 0};
+}
+
 // Operands a and b of a comparison as the flags of a - b: 1 - 0, 0 - 0, 0 - 1 are greater (0010), equal
 // (0110), less (1000). Unordered (0011) is the difference that overflows without a borrow.
 #define COMPARE(width)                                                                                       \
@@ -39,21 +50,21 @@ COMPARE(64)
     OP(name##_##t)                                                                                           \
     {                                                                                                        \
         uint##width##_t n = F##width(n);                                                                     \
-        write_fp(c, o, result);                                                                              \
+        write_f##width(c, o, result);                                                                        \
     }
 
 #define TWO_SOURCES(name, t, width, result)                                                                  \
     OP(name##_##t)                                                                                           \
     {                                                                                                        \
         uint##width##_t n = F##width(n), m = F##width(m);                                                    \
-        write_fp(c, o, result);                                                                              \
+        write_f##width(c, o, result);                                                                        \
     }
 
 #define THREE_SOURCES(name, t, width, result)                                                                \
     OP(name##_##t)                                                                                           \
     {                                                                                                        \
         uint##width##_t n = F##width(n), m = F##width(m), a = F##width(a);                                   \
-        write_fp(c, o, result);                                                                              \
+        write_f##width(c, o, result);                                                                        \
     }
 
 // clang-format off: one line each
@@ -142,19 +153,19 @@ COMPARE(64)
     TO_INTEGER(fcvta, t, width, FP_TIEAWAY)                                                                  \
     OP(scvtf_##t##_w)                                                                                        \
     {                                                                                                        \
-        write_fp(c, o, f##width##_from_s64(c, (int32_t)W(n), 0));                                            \
+        write_f##width(c, o, f##width##_from_s64(c, (int32_t)W(n), 0));                                      \
     }                                                                                                        \
     OP(ucvtf_##t##_w)                                                                                        \
     {                                                                                                        \
-        write_fp(c, o, f##width##_from_u64(c, W(n), 0));                                                     \
+        write_f##width(c, o, f##width##_from_u64(c, W(n), 0));                                               \
     }                                                                                                        \
     OP(scvtf_##t##_x)                                                                                        \
     {                                                                                                        \
-        write_fp(c, o, f##width##_from_s64(c, (int64_t)X(n), 0));                                            \
+        write_f##width(c, o, f##width##_from_s64(c, (int64_t)X(n), 0));                                      \
     }                                                                                                        \
     OP(ucvtf_##t##_x)                                                                                        \
     {                                                                                                        \
-        write_fp(c, o, f##width##_from_u64(c, X(n), 0));                                                     \
+        write_f##width(c, o, f##width##_from_u64(c, X(n), 0));                                               \
     }                                                                                                        \
     OP(fcvtzs_w_##t##_fixed)                                                                                 \
     {                                                                                                        \
@@ -174,19 +185,19 @@ COMPARE(64)
     }                                                                                                        \
     OP(scvtf_##t##_w_fixed)                                                                                  \
     {                                                                                                        \
-        write_fp(c, o, f##width##_from_s64(c, (int32_t)W(n), o->val));                                       \
+        write_f##width(c, o, f##width##_from_s64(c, (int32_t)W(n), o->val));                                 \
     }                                                                                                        \
     OP(ucvtf_##t##_w_fixed)                                                                                  \
     {                                                                                                        \
-        write_fp(c, o, f##width##_from_u64(c, W(n), o->val));                                                \
+        write_f##width(c, o, f##width##_from_u64(c, W(n), o->val));                                          \
     }                                                                                                        \
     OP(scvtf_##t##_x_fixed)                                                                                  \
     {                                                                                                        \
-        write_fp(c, o, f##width##_from_s64(c, (int64_t)X(n), o->val));                                       \
+        write_f##width(c, o, f##width##_from_s64(c, (int64_t)X(n), o->val));                                 \
     }                                                                                                        \
     OP(ucvtf_##t##_x_fixed)                                                                                  \
     {                                                                                                        \
-        write_fp(c, o, f##width##_from_u64(c, X(n), o->val));                                                \
+        write_f##width(c, o, f##width##_from_u64(c, X(n), o->val));                                          \
     }
 
 FORMAT(s, 32)
@@ -194,7 +205,7 @@ FORMAT(d, 64)
 
 OP(fcvt_d_s)
 {
-    write_fp(c, o, f64_from_f32(c, F32(n)));
+    write_f64(c, o, f64_from_f32(c, F32(n)));
 }
 OP(fcvt_h_s)
 {
@@ -202,7 +213,7 @@ OP(fcvt_h_s)
 }
 OP(fcvt_s_d)
 {
-    write_fp(c, o, f32_from_f64(c, F64(n)));
+    write_f32(c, o, f32_from_f64(c, F64(n)));
 }
 OP(fcvt_h_d)
 {

@@ -210,9 +210,17 @@ OP(dc_zva)
 OP(mrs_nzcv) { X(d) = get_nzcv(c); }
 OP(msr_nzcv) { set_flags_nzcv(c, W(d)); }
 OP(mrs_fpcr) { X(d) = c->fpcr; }
-OP(msr_fpcr) { c->fpcr = W(d) & FPCR_MASK; }
+OP(msr_fpcr)
+{
+    c->fpcr = W(d) & FPCR_MASK;
+    update_fp_fast(c);
+}
 OP(mrs_fpsr) { X(d) = c->fpsr; }
-OP(msr_fpsr) { c->fpsr = W(d) & FPSR_MASK; }
+OP(msr_fpsr)
+{
+    c->fpsr = W(d) & FPSR_MASK;
+    update_fp_fast(c);
+}
 OP(mrs_tpidr_el0) { X(d) = c->tpidr; }
 OP(msr_tpidr_el0) { c->tpidr = X(d); }
 OP(mrs_tpidrro_el0) { X(d) = 0; }

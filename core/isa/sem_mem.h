@@ -24,13 +24,13 @@
 #define TRANSFER_ldrsw(address) X(d) = (uint64_t)(int32_t)load32(c, o, address)
 #define TRANSFER_str_b(address) store8(c, o, address, (uint8_t)c->v[o->d][0])
 #define TRANSFER_str_h(address) store16(c, o, address, (uint16_t)c->v[o->d][0])
-#define TRANSFER_str_s(address) store32(c, o, address, (uint32_t)c->v[o->d][0])
-#define TRANSFER_str_d(address) store64(c, o, address, c->v[o->d][0])
+#define TRANSFER_str_s(address) storef32(c, o, address, ((f32x4)c->v[o->d])[0])
+#define TRANSFER_str_d(address) storef64(c, o, address, ((f64x2)c->v[o->d])[0])
 #define TRANSFER_str_q(address) store128(c, o, address, c->v[o->d])
 #define TRANSFER_ldr_b(address) c->v[o->d] = (u64x2){load8(c, o, address), 0}
 #define TRANSFER_ldr_h(address) c->v[o->d] = (u64x2){load16(c, o, address), 0}
-#define TRANSFER_ldr_s(address) c->v[o->d] = (u64x2){load32(c, o, address), 0}
-#define TRANSFER_ldr_d(address) c->v[o->d] = (u64x2){load64(c, o, address), 0}
+#define TRANSFER_ldr_s(address) c->v[o->d] = (u64x2)(f32x4){loadf32(c, o, address), 0}
+#define TRANSFER_ldr_d(address) c->v[o->d] = (u64x2)(f64x2){loadf64(c, o, address), 0}
 #define TRANSFER_ldr_q(address) c->v[o->d] = load128(c, o, address)
 
 // The forms of address. With writeback the transfer comes first, so that a fault leaves the base as it was; a base
@@ -130,8 +130,8 @@ SEM void store_pair_s(cpu *c, const op *o, uint64_t address)
 
 SEM void store_pair_d(cpu *c, const op *o, uint64_t address)
 {
-    store64(c, o, address, c->v[o->d][0]);
-    store64(c, o, address + 8, c->v[o->m][0]);
+    storef64(c, o, address, ((f64x2)c->v[o->d])[0]);
+    storef64(c, o, address + 8, ((f64x2)c->v[o->m])[0]);
 }
 
 SEM void store_pair_q(cpu *c, const op *o, uint64_t address)
@@ -170,9 +170,9 @@ SEM void load_pair_s(cpu *c, const op *o, uint64_t address)
 
 SEM void load_pair_d(cpu *c, const op *o, uint64_t address)
 {
-    uint64_t first = load64(c, o, address), second = load64(c, o, address + 8);
-    c->v[o->d] = (u64x2){first, 0};
-    c->v[o->m] = (u64x2){second, 0};
+    double first = loadf64(c, o, address), second = loadf64(c, o, address + 8);
+    c->v[o->d] = (u64x2)(f64x2){first, 0};
+    c->v[o->m] = (u64x2)(f64x2){second, 0};
 }
 
 SEM void load_pair_q(cpu *c, const op *o, uint64_t address)

@@ -7,24 +7,23 @@
 //
 // Where the host's own arithmetic is proved to give the same, it is used:
 //
-// Let FZ and RMode of FPCR be zero and IXC be set in FPSR (so that raising it again changes nothing); DN only
-// concerns NaNs, AHP only half precision. The host rounds to nearest even and its binary32 and binary64
-// operations are correctly rounded, evaluated in their own format (asserted below) and never contracted
-// (-ffp-contract=off). So a finite host result is the manual's if both raise nothing more than inexact, which
-// leaves:
+// Let FZ and RMode of FPCR be zero and IXC be set in FPSR, so that raising it again changes nothing (that is
+// cpu.fp_fast); DN only concerns NaNs, AHP only half precision. The host rounds to nearest even and its
+// binary32 and binary64 operations are correctly rounded, evaluated in their own format (asserted below) and
+// never contracted (-ffp-contract=off). So a finite host result is the manual's if both raise nothing more
+// than inexact, which leaves:
 // - invalid, division by zero: the host's result is then a NaN or an infinity. A NaN or infinite operand also
-// makes the
-//   result one, or, for a quotient, zero. All these go to the core.
+//   makes the result one, or, for a quotient, zero. All these go to the core.
 // - overflow: the host's result is then an infinity, as rounding is to nearest.
 // - underflow: Arm raises it if the exact result is below the smallest normal number N and inexact. A sum or
-// difference
-//   below N is exact, as both operands are multiples of the smallest denormal. For the others the test is
-//   that the host's result is above N: rounding is monotonic and N is representable, so the exact result was
-//   not below N.
+//   difference below N is exact, as both operands are multiples of the smallest denormal. For the others the
+//   test is that the host's result is 2 N at least: rounding is monotonic and N is representable, so the
+//   exact result was not below N.
 // - input denormal: raised only with FZ set.
 // - the sign of a zero: a sum's follows IEEE 754 on both sides; zero results of others go to the core.
-// Comparisons of ordered operands and conversions that are exact raise nothing in any mode and depend on FZ
-// only by denormal operands.
+// Where IXC is not set the same holds of results that are proved to be exact (softfloat_lanes.h): then of
+// zeros, too, since what is exact is no underflow. Comparisons of ordered operands and conversions that are
+// exact raise nothing in any mode and depend on FZ only by denormal operands.
 #ifndef CORE_ISA_SOFTFLOAT_H
 #define CORE_ISA_SOFTFLOAT_H
 
@@ -32,6 +31,7 @@
 
 #include "softfloat_core.h"
 #include "softfloat_estimate.h"
+#include "softfloat_lanes.h"
 
 _Static_assert(FLT_EVAL_METHOD == 0 && FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53,
                "the host evaluates float and double in their own IEEE 754 formats");
@@ -66,7 +66,7 @@ FP_PART uint64_t fp_bits64(double value)
     return bits;
 }
 
-// The root of a positive number: one instruction of every host with hardware floating point.
+// The root: one instruction of every host with hardware floating point.
 FP_PART float fp_host_sqrt32(float value)
 {
     return __builtin_sqrtf(value);
@@ -77,7 +77,7 @@ FP_PART double fp_host_sqrt64(double value)
     return __builtin_sqrt(value);
 }
 
-#ifdef __FMA__ // else a compiler would call libm
+#ifdef __FMA__ // else a compiler would call libm, as below
 FP_PART float fp_host_fma32(float a, float b, float addend)
 {
     return __builtin_fmaf(a, b, addend);
@@ -89,50 +89,62 @@ FP_PART double fp_host_fma64(double a, double b, double addend)
 }
 #endif
 
+#ifdef __SSE4_1__
+#define FP_HOST_ROUNDING(name)                                                                               \
+    FP_PART float fp_host_##name##32(float value)                                                            \
+    {                                                                                                        \
+        return __builtin_##name##f(value);                                                                   \
+    }                                                                                                        \
+    FP_PART double fp_host_##name##64(double value)                                                          \
+    {                                                                                                        \
+        return __builtin_##name(value);                                                                      \
+    }
+
+FP_HOST_ROUNDING(rint)
+FP_HOST_ROUNDING(ceil)
+FP_HOST_ROUNDING(floor)
+FP_HOST_ROUNDING(trunc)
+#endif
+
 // ---- when the host's arithmetic will do ----
 
-// FZ and RMode zero, IXC set.
-FP_PART bool fp_fast(const cpu *c)
+// As comparisons of numbers, so that they stay where the host has them.
+FP_PART bool fp_finite32(float value)
 {
-    return ((c->fpcr & (FPCR_FZ | 3u << FPCR_RMODE_SHIFT)) | (~c->fpsr & FPSR_IXC)) == 0;
+    return __builtin_fabsf(value) <= FLT_MAX;
 }
 
-FP_PART bool fp_finite32(uint32_t bits)
+FP_PART bool fp_finite64(double value)
 {
-    return bits << 1 < 0xffu << 24;
+    return __builtin_fabs(value) <= DBL_MAX;
 }
 
-FP_PART bool fp_finite64(uint64_t bits)
+// Finite, and of twice the magnitude of the smallest normal number at least.
+FP_PART bool fp_above_tiny32(float value)
 {
-    return bits << 1 < 0x7ffull << 53;
+    return __builtin_fabsf(value) >= 2 * FLT_MIN && __builtin_fabsf(value) <= FLT_MAX;
 }
 
-// Finite, and of a magnitude above the smallest normal number.
-FP_PART bool fp_above_tiny32(uint32_t bits)
+FP_PART bool fp_above_tiny64(double value)
 {
-    return (bits << 1) - (1u << 24) - 1 < (0xfeu << 24) - 1;
-}
-
-FP_PART bool fp_above_tiny64(uint64_t bits)
-{
-    return (bits << 1) - (1ull << 53) - 1 < (0x7feull << 53) - 1;
+    return __builtin_fabs(value) >= 2 * DBL_MIN && __builtin_fabs(value) <= DBL_MAX;
 }
 
 // Zero or normal: nothing that FZ would flush, and no NaN or infinity.
 FP_PART bool fp_ordinary32(uint32_t bits)
 {
-    return fp_finite32(bits) && (bits << 1 >= 1u << 24 || bits << 1 == 0);
+    return bits << 1 < 0xffu << 24 && (bits << 1 >= 1u << 24 || bits << 1 == 0);
 }
 
 FP_PART bool fp_ordinary64(uint64_t bits)
 {
-    return fp_finite64(bits) && (bits << 1 >= 1ull << 53 || bits << 1 == 0);
+    return bits << 1 < 0x7ffull << 53 && (bits << 1 >= 1ull << 53 || bits << 1 == 0);
 }
 
 // Ors what the core raised into FPSR.
 FP_PART uint64_t fp_raise(cpu *c, struct fp_result r)
 {
-    c->fpsr |= r.flags;
+    fp_note(c, r.flags);
     return r.bits;
 }
 
@@ -163,19 +175,18 @@ FP_PART enum fp_rounding fp_rounding(const cpu *c)
 // FPConvert. Widening is exact and raises nothing for zeros and normal numbers.
 FP_PART uint64_t f64_from_f32(cpu *c, uint32_t a)
 {
-    if (fp_ordinary32(a))
-        return fp_bits64((double)fp_host32(a));
-    return fp_raise(c, fp_convert(c->fpcr, 32, 64, a, FP_TIEEVEN));
+    double r = fp_host32(a);
+    if (!fp_ordinary32(a))
+        r = fp_host64(fp_raise(c, fp_convert(c->fpcr, 32, 64, a, FP_TIEEVEN)));
+    return fp_bits64(r);
 }
 
 FP_PART uint32_t f32_from_f64(cpu *c, uint64_t a)
 {
-    if (fp_fast(c)) {
-        uint32_t fast = fp_bits32((float)fp_host64(a));
-        if (fp_above_tiny32(fast))
-            return fast;
-    }
-    return (uint32_t)fp_raise(c, fp_convert(c->fpcr, 64, 32, a, fp_rounding(c)));
+    float r = (float)fp_host64(a);
+    if (!(c->fp_fast && fp_above_tiny32(r)) && !(r == fp_host64(a) && fp_ordinary32(fp_bits32(r))))
+        r = fp_host32((uint32_t)fp_raise(c, fp_convert(c->fpcr, 64, 32, a, fp_rounding(c))));
+    return fp_bits32(r);
 }
 
 // Rounded to odd: FCVTXN.

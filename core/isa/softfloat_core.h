@@ -13,7 +13,11 @@
 
 #include "cpu.h"
 
-#define FP_CORE static __attribute__((noinline, const, unused))
+// A translator may give them a calling convention that costs their callers no registers.
+#ifndef FP_CONVENTION
+#define FP_CONVENTION
+#endif
+#define FP_CORE static __attribute__((noinline, const, unused)) FP_CONVENTION
 #define FP_PART static inline __attribute__((always_inline, unused))
 
 typedef unsigned __int128 fp_u128;

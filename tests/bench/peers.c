@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { COLUMNS_MAX = 4, WORKS_MAX = 20, RUNS_MAX = 101, ARGUMENTS_MAX = 20, OURS = 2 };
+enum { COLUMNS_MAX = 4, WORKS_MAX = 32, RUNS_MAX = 101, ARGUMENTS_MAX = 20, OURS = 2 };
 
 // Native and qemu come first, then our engines.
 static const char *columns[COLUMNS_MAX] = {"native", "qemu-aarch64"};
@@ -41,6 +41,22 @@ static const struct work programs[] = {
     {.name = "Lua 5.4", .program = "lua", .arguments = {"workload.lua"}},
     {.name = "bzip2 -9", .program = "bzip2", .arguments = {"-9c", "input"}},
     {.name = "bzip2 -d", .program = "bzip2", .arguments = {"-dc", "input.bz2"}},
+#define KERNEL(kernel)                                                                                       \
+    {                                                                                                        \
+        .name = "kernel: " kernel, .program = "kernels", .arguments = { kernel }                             \
+    }
+    KERNEL("copy"),
+    KERNEL("scan"),
+    KERNEL("checksum"),
+    KERNEL("blend"),
+    KERNEL("hex"),
+    KERNEL("aes"),
+    KERNEL("sha256"),
+    KERNEL("crc"),
+    KERNEL("matrix"),
+    KERNEL("dot"),
+    KERNEL("bodies"),
+    KERNEL("atomics"),
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
@@ -252,7 +268,7 @@ static size_t parse_demos(char *text, struct work *works)
     for (char *item = strtok(text, ","); item; item = strtok(NULL, ",")) {
         char *colon = strchr(item, ':');
         if (!colon || n == WORKS_MAX - PROGRAMS)
-            fail("--demos takes WAD:DEMO,…, at most 17", item);
+            fail("--demos takes WAD:DEMO,…, and not that many", item);
         struct work *work = &works[n++];
         *work = (struct work){0};
         snprintf(work->wad, sizeof work->wad, "%.*s", (int)(colon - item), item);

@@ -67,6 +67,7 @@ static void take_state(const struct state *s)
         the_cpu.x[i] = s->x[i];
     }
     the_cpu.fpsr = (uint32_t)s->fpsr;
+    update_fp_fast(&the_cpu);
     set_flags_nzcv(&the_cpu, (uint32_t)s->x[2]);
 }
 

@@ -156,6 +156,7 @@ static void run(unsigned test, struct state *s)
     memcpy(c.x, s->x, sizeof s->x);
     c.fpcr = (uint32_t)s->fpcr;
     c.fpsr = (uint32_t)s->fpsr;
+    update_fp_fast(&c);
     meanings[tests[test].id](&c, &o);
     memcpy(s->v, c.v, sizeof c.v);
     memcpy(s->x, c.x, sizeof s->x);

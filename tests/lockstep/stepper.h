@@ -10,6 +10,8 @@
 #define interp_patch_entry stepper_patch_entry
 #define interp_switch_dispatch stepper_switch_dispatch
 #define interp_restore_entry stepper_restore_entry
+#define interp_loop stepper_loop
+#define interp_patch_loop stepper_patch_loop
 #include "../../core/engine/interp.c"
 
 // Steps by the instruction at cpu.pc; false at one that only the machine can do. A fault leaves for the

@@ -125,6 +125,7 @@ static void set_state(cpu *c, uint32_t word, enum insn id, unsigned number)
     unsigned mode = one_in(2) ? 0 : random_below(32);
     c->fpcr = (mode & 3) << 22 | (mode >> 2 & 1) << 24 | (mode >> 3 & 1) << 25 | (mode >> 4 & 1) << 26;
     c->fpsr = one_in(3) ? FPSR_IXC : one_in(2) ? (uint32_t)random64() & FPSR_MASK : 0;
+    update_fp_fast(c);
     c->flags =
         (struct flags){random_general(), random_general(), number % 5}; // 32-bit operands are zero-extended
     if (c->flags.kind == FLAGS_SUB32 || c->flags.kind == FLAGS_ADD32)
