@@ -346,10 +346,9 @@ static LLVMValueRef copy_fast(struct build *u, const struct region_block *b)
     return result;
 }
 
-// Several iterations at once, without a look at the exit: as many as there surely are.
+// Several iterations at once, without a look at the exits: as many as there surely are.
 static void add_unrolled_body(struct build *u, const struct region_loop *loop, LLVMValueRef trips)
 {
-    const struct region_block *b = &u->r->blocks[loop->blocks[0]];
     LLVMBasicBlockRef before = LLVMGetInsertBlock(u->at);
     LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
     LLVMBasicBlockRef rest = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
@@ -359,7 +358,8 @@ static void add_unrolled_body(struct build *u, const struct region_loop *loop, L
     LLVMValueRef left = LLVMBuildPhi(u->at, u->j->i64, "");
     for (unsigned i = 0; i < UNROLLED && !u->failed; i++) {
         u->next_access = 0;
-        copy_fast(u, b);
+        for (unsigned k = 0; k < loop->count; k++)
+            copy_fast(u, &u->r->blocks[loop->blocks[k]]);
     }
     LLVMValueRef after = LLVMBuildSub(u->at, left, unrolled, "");
     LLVMBasicBlockRef end = LLVMGetInsertBlock(u->at);
@@ -410,49 +410,69 @@ static void call_kernel(struct build *u, const struct region_loop *loop)
     LLVMBuildBr(u->at, x->again);
 }
 
+// The kernel in front of what comes next, for entries at which it pays; where only the data tell how long the
+// loop goes on, for all.
+static void add_kernel_guard(struct build *u, const struct region_loop *loop, const struct guard *g)
+{
+    LLVMBasicBlockRef kernel = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    LLVMBasicBlockRef next = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    LLVMValueRef pays = g->holds;
+    if (g->trips) {
+        LLVMValueRef least = constant64(u, KERNEL_TRIPS_MIN);
+        pays = LLVMBuildAnd(u->at, pays, LLVMBuildICmp(u->at, LLVMIntUGE, g->trips, least, ""), "");
+    }
+    LLVMBuildCondBr(u->at, pays, kernel, next);
+    LLVMPositionBuilderAtEnd(u->at, kernel);
+    call_kernel(u, loop);
+    LLVMPositionBuilderAtEnd(u->at, next);
+}
+
+// The loop compiled anew, behind the rest of its guard.
+static void add_fast_loop(struct build *u, const struct region_loop *loop, struct guard *g)
+{
+    const struct loop_summary *s = loop->summary;
+    LLVMBasicBlockRef again = u->block[loop->blocks[0]].again;
+    LLVMBasicBlockRef fast = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    plan_hoisting(u, s, g);
+    LLVMBuildCondBr(u->at, g->holds, fast, again);
+    LLVMPositionBuilderAtEnd(u->at, fast);
+    if (u->r->verify)
+        call_check(u, "__regcall3__cold_begin_check", s->header, again);
+    LLVMValueRef all = LLVMBuildAdd(u->at, g->trips, constant64(u, 1), "");
+    add_to_cell(u, s, LOOP_CELL_ENTRIES, constant64(u, 1));
+    add_to_cell(u, s, LOOP_CELL_ITERATIONS, all);
+    add_to_cell(u, s, LOOP_CELL_SKIPPED, all);
+    add_to_cell(u, s, LOOP_CELL_CREDITED, LLVMBuildMul(u->at, g->trips, constant64(u, s->length), ""));
+    load_hoisted(u, s);
+    if (s->length <= UNROLLED_LENGTH_MAX)
+        add_unrolled_body(u, loop, g->trips);
+    add_fast_body(u, loop);
+}
+
 // What comes before the plain loop, where it is entered: at its first block's start.
 static void add_loop_guard(struct build *u, const struct region_loop *loop)
 {
     const struct loop_summary *s = loop->summary;
     const struct block_build *x = &u->block[loop->blocks[0]];
     struct guard g = {0};
-    LLVMPositionBuilderAtEnd(u->at, x->start);
-    LLVMValueRef on = LLVMBuildLoad2(u->at, u->j->i64, cell_field(u, s, LOOP_CELL_ON), "");
-    require(u, &g, LLVMBuildICmp(u->at, LLVMIntNE, on, constant64(u, 0), ""));
     bool countable = s->exit_count > 0;
     for (unsigned i = 0; i < s->exit_count; i++)
         countable &= is_countable(&s->exits[i]);
-    if (!countable && !loop->kernel) {
-        LLVMBuildBr(u->at, x->again);
-        return;
-    }
-    for (unsigned i = 0; i < s->exit_count && countable; i++)
-        count_iterations(u, &s->exits[i], &g);
+    LLVMPositionBuilderAtEnd(u->at, x->start);
+    LLVMValueRef on = LLVMBuildLoad2(u->at, u->j->i64, cell_field(u, s, LOOP_CELL_ON), "");
+    require(u, &g, LLVMBuildICmp(u->at, LLVMIntNE, on, constant64(u, 0), ""));
     if (countable) {
-        uint64_t least = loop->kernel ? KERNEL_TRIPS_MIN : FAST_TRIPS_MIN;
-        LLVMValueRef above = LLVMBuildSub(u->at, g.trips, constant64(u, least), "");
+        for (unsigned i = 0; i < s->exit_count; i++)
+            count_iterations(u, &s->exits[i], &g);
+        LLVMValueRef above = LLVMBuildSub(u->at, g.trips, constant64(u, FAST_TRIPS_MIN), "");
         require(u, &g, LLVMBuildICmp(u->at, LLVMIntULT, above, constant64(u, FAST_TRIPS_MAX), ""));
     }
-    if (!loop->kernel)
-        plan_hoisting(u, s, &g);
-    LLVMBasicBlockRef fast = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
-    LLVMBuildCondBr(u->at, g.holds, fast, x->again);
-    LLVMPositionBuilderAtEnd(u->at, fast);
-    if (loop->kernel) {
-        call_kernel(u, loop);
-        return;
-    }
-    if (u->r->verify)
-        call_check(u, "__regcall3__cold_begin_check", s->header, x->again);
-    LLVMValueRef all = LLVMBuildAdd(u->at, g.trips, constant64(u, 1), "");
-    add_to_cell(u, s, LOOP_CELL_ENTRIES, constant64(u, 1));
-    add_to_cell(u, s, LOOP_CELL_ITERATIONS, all);
-    add_to_cell(u, s, LOOP_CELL_SKIPPED, all);
-    add_to_cell(u, s, LOOP_CELL_CREDITED, LLVMBuildMul(u->at, g.trips, constant64(u, s->length), ""));
-    load_hoisted(u, s);
-    if (loop->count == 1 && s->exit_count == 1 && s->length <= UNROLLED_LENGTH_MAX)
-        add_unrolled_body(u, loop, g.trips);
-    add_fast_body(u, loop);
+    if (loop->kernel)
+        add_kernel_guard(u, loop, &g);
+    if (countable && s->length)
+        add_fast_loop(u, loop, &g);
+    else
+        LLVMBuildBr(u->at, x->again);
 }
 
 static const struct region_loop *loop_of_header(const struct region *r, unsigned block)

@@ -61,7 +61,7 @@ struct region_loop {
     const struct loop_summary *summary;
     int16_t blocks[REGION_LOOP_BLOCKS_MAX];
     uint8_t count;
-    bool kernel; // left to the host's kernel, else compiled anew
+    bool kernel; // left to the host's kernel where that pays, else compiled anew
 };
 
 struct region {

@@ -269,20 +269,42 @@ void translate_set_lockstep(struct translator *t, bool (*check)(struct translato
 
 // ---- requests ----
 
-void translate_request(struct translator *t, uint32_t pc)
+// Under the lock.
+static void enqueue(struct translator *t, struct slot *s)
 {
-    struct slot *s;
-    if (!t->m->entering || (t->m->stats.retired < WARM_UP && !t->assume_executed))
-        return;
-    if (forked || !(s = want_slot(t, pc)) || s->state != SLOT_COLD ||
-        ++t->cold_requests < t->loading_patience || ++s->requests < t->patience)
-        return;
-    pthread_mutex_lock(&t->lock);
     if (t->queue_tail - t->queue_head < QUEUE) {
-        t->queue[t->queue_tail++ % QUEUE] = pc;
+        t->queue[t->queue_tail++ % QUEUE] = s->pc;
         s->state = SLOT_QUEUED;
         pthread_cond_signal(&t->wake);
     }
+}
+
+// What was hot at the program's start is compiled for its next start, when there is nothing better to do.
+static void request_early(struct translator *t)
+{
+    pthread_mutex_lock(&t->lock);
+    struct slot *s = t->queue_head == t->queue_tail ? slot_at(t, t->early[--t->early_count]) : NULL;
+    if (s && s->state == SLOT_COLD)
+        enqueue(t, s);
+    pthread_mutex_unlock(&t->lock);
+}
+
+void translate_request(struct translator *t, uint32_t pc)
+{
+    struct slot *s;
+    if (!t->m->entering || forked || !(s = want_slot(t, pc)) || s->state != SLOT_COLD)
+        return;
+    if (t->m->stats.retired < WARM_UP && !t->assume_executed) {
+        if (!s->early && t->early_count < EARLY_MAX) {
+            s->early = true;
+            t->early[t->early_count++] = pc;
+        }
+        return;
+    }
+    if (++t->cold_requests < t->loading_patience || ++s->requests < t->patience)
+        return;
+    pthread_mutex_lock(&t->lock);
+    enqueue(t, s);
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -369,6 +391,8 @@ static struct cached_object describe(const struct compiled *c)
 
 void translate_install(struct translator *t)
 {
+    if (t->early_count && t->compiled_any && t->cache)
+        request_early(t);
     if (forked || !atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire))
         return;
     pthread_mutex_lock(&t->lock);

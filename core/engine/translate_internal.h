@@ -19,6 +19,7 @@ enum {
     THUNK_BYTES = 32,
     EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
     EXECUTED_PAGES_MAX = 4096,
+    EARLY_MAX = 512,
     WARM_PATIENCE = 8,
     WORTH_LOADING = 4000, // requests: by then interpreting what they are for has cost as much as loading LLVM
     WARM_UP = 20000000, // instructions: a program that ends before is not worth loading LLVM for
@@ -32,6 +33,7 @@ struct slot {
     uint32_t call_thunk, exit_thunk; // the code that stands in
     uint8_t state; // enum slot_state
     uint8_t requests;
+    bool early;
 };
 
 // The instructions of a page that have run.
@@ -82,6 +84,8 @@ struct translator {
     struct executed_page *executed;
     unsigned executed_count;
     unsigned executed_index; // of it in the cache, for being replaced
+    uint32_t early[EARLY_MAX]; // pc of what was requested before WARM_UP
+    unsigned early_count;
     unsigned patience; // requests before code is compiled
     unsigned cold_requests,
         loading_patience; // requests of any code that is not translated; before LLVM is loaded
