@@ -1,68 +1,25 @@
 // SPDX-License-Identifier: MIT
 // What a plan does when the guest comes to its loop: counts the iterations in closed form, looks at the pages
 // that they touch and at what may overlap, runs the kernel, and sets the registers.
-#include "plan_internal.h"
+#include "guard.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
+#include "kernels_batch.h"
+#include "symbols.h"
+
 #define NEVER UINT64_MAX
+#define UNKNOWN (UINT64_MAX - 1) // only after the counter has wrapped around
 #define ITERATIONS_MAX (1ull << 40) // nothing that ends has more
+#define FIND_MAX (1ull << 20) // what has no end sooner is left to the plain loop
+#define BATCH_LEAST 8 // shorter batches do not pay
 
 // ---- entry values ----
-
-static uint64_t mask_of(unsigned bits)
-{
-    return bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
-}
 
 static int64_t sign_extend(uint64_t value, unsigned bits)
 {
     return (int64_t)(value << (64 - bits)) >> (64 - bits);
-}
-
-static uint64_t reverse_bits(uint64_t value, unsigned bits)
-{
-    uint64_t result = 0;
-    for (unsigned i = 0; i < bits; i++)
-        result |= (value >> i & 1) << (bits - 1 - i);
-    return result;
-}
-
-// Operands are values of from bits (of bits where an operation does not change the width).
-static uint64_t compute(unsigned kind, unsigned bits, unsigned from, uint64_t a, uint64_t b, uint64_t c)
-{
-    switch (kind) {
-    case NODE_ADD: return (a + b) & mask_of(bits);
-    case NODE_SUB: return (a - b) & mask_of(bits);
-    case NODE_MUL: return (a * b) & mask_of(bits);
-    case NODE_AND: return a & b;
-    case NODE_OR: return a | b;
-    case NODE_XOR: return a ^ b;
-    case NODE_SHL: return b < bits ? (a << b) & mask_of(bits) : 0;
-    case NODE_LSHR: return b < bits ? a >> b : 0;
-    case NODE_ASHR: return (uint64_t)(sign_extend(a, bits) >> (b < bits ? b : bits - 1)) & mask_of(bits);
-    case NODE_UDIV: return b ? a / b : 0;
-    case NODE_SDIV:
-        if (!b)
-            return 0;
-        if (b == mask_of(bits))
-            return -a & mask_of(bits);
-        return (uint64_t)(sign_extend(a, bits) / sign_extend(b, bits)) & mask_of(bits);
-    case NODE_EQ: return a == b;
-    case NODE_ULT: return a < b;
-    case NODE_ULE: return a <= b;
-    case NODE_SLT: return sign_extend(a, from) < sign_extend(b, from);
-    case NODE_SLE: return sign_extend(a, from) <= sign_extend(b, from);
-    case NODE_SELECT: return a ? b : c;
-    case NODE_ZEXT: return a;
-    case NODE_SEXT: return (uint64_t)sign_extend(a, from) & mask_of(bits);
-    case NODE_TRUNC: return a & mask_of(bits);
-    case NODE_CLZ: return a ? (uint64_t)__builtin_clzll(a) - (64 - bits) : bits;
-    case NODE_BSWAP: return __builtin_bswap64(a) >> (64 - bits);
-    case NODE_BITREVERSE: return reverse_bits(a, bits);
-    default: return a;
-    }
 }
 
 // ---- pages ----
@@ -96,23 +53,25 @@ static inline bool pages_allow(const struct memory *m, uint64_t low, uint64_t hi
     }
 }
 
-static bool find_range(const struct loop_plan *p, struct entry *e, unsigned index, uint64_t last,
-                       unsigned accesses_before)
+// Where reach r goes in iterations [first, end), at least one, if a kernel may access all of it.
+static bool find_range(const struct loop_plan *p, const struct entry *e, unsigned index, uint64_t first,
+                       uint64_t end, struct range *range)
 {
     const struct reach *r = &p->reaches[index];
     uint64_t start = strip_tag(quantity_of(e, r->base) + (uint64_t)r->low);
     uint64_t low = start, high = start + (uint64_t)(r->high - r->low) - 1;
-    int64_t step = (int64_t)quantity_of(e, r->step), travel;
+    int64_t step = (int64_t)quantity_of(e, r->step), to_first, travel;
     if (step) {
-        int64_t times = (int64_t)last - (r->number >= accesses_before);
-        if (start >= GUEST_SPACE || __builtin_mul_overflow(step, times, &travel) ||
-            travel > (int64_t)GUEST_SPACE || travel < -(int64_t)GUEST_SPACE)
+        if (start >= GUEST_SPACE || __builtin_mul_overflow(step, (int64_t)first, &to_first) ||
+            __builtin_mul_overflow(step, (int64_t)(end - 1 - first), &travel) ||
+            travel > (int64_t)GUEST_SPACE || travel < -(int64_t)GUEST_SPACE ||
+            to_first > (int64_t)GUEST_SPACE || to_first < -(int64_t)GUEST_SPACE)
             return false;
-        low += (uint64_t)(travel < 0 ? travel : 0);
-        high += (uint64_t)(travel > 0 ? travel : 0);
+        low += (uint64_t)(to_first + (travel < 0 ? travel : 0));
+        high += (uint64_t)(to_first + (travel > 0 ? travel : 0));
     }
-    e->range[index].low = low;
-    e->range[index].high = high;
+    range->low = low;
+    range->high = high;
     return low <= high && high < GUEST_SPACE &&
            pages_allow(e->memory, low, high, r->is_store ? MAY_WRITE : MAY_READ);
 }
@@ -124,7 +83,7 @@ static bool run_entry_ops(const struct loop_plan *p, struct entry *e, unsigned f
         const struct entry_op *o = &p->ops[i];
         uint64_t a = quantity_of(e, o->a), b = quantity_of(e, o->b), result = 0;
         if (o->kind == NODE_ADD) {
-            result = (a + b) & mask_of(o->bits);
+            result = (a + b) & UINT64_MAX >> (64 - o->bits);
         } else if (o->kind == NODE_LOAD) {
             uint64_t address = strip_tag(a), last = address + o->bits / 8 - 1;
             if (last >= GUEST_SPACE || !pages_allow(e->memory, address, last, MAY_READ))
@@ -133,7 +92,7 @@ static bool run_entry_ops(const struct loop_plan *p, struct entry *e, unsigned f
             e->range[o->reach].low = address;
             e->range[o->reach].high = last;
         } else {
-            result = compute(o->kind, o->bits, o->from, a, b, quantity_of(e, o->c));
+            result = symbol_compute(o->kind, o->bits, o->from, a, b, quantity_of(e, o->c));
         }
         e->computed[i] = result;
     }
@@ -142,7 +101,7 @@ static bool run_entry_ops(const struct loop_plan *p, struct entry *e, unsigned f
 
 // ---- iterations ----
 
-// The iteration in which the exit is taken; NEVER also where the counter has to wrap around first.
+// The iteration in which the exit is taken.
 static uint64_t counted_last(const struct counted *c, const struct entry *e)
 {
     const uint64_t mask = c->mask;
@@ -158,7 +117,7 @@ static uint64_t counted_last(const struct counted *c, const struct entry *e)
             step = -step & mask;
             distance = -distance & mask;
         }
-        return step && distance % step == 0 ? distance / step : NEVER;
+        return !step ? NEVER : distance % step == 0 ? distance / step : UNKNOWN;
     }
     if (c->complement) {
         start ^= mask;
@@ -173,61 +132,174 @@ static uint64_t counted_last(const struct counted *c, const struct entry *e)
         return NEVER;
     if (step <= mask >> 1) {
         uint64_t way = limit - 1 - start, rest = way % step;
-        return step - rest - 1 <= mask - limit ? way / step + 1 : NEVER;
+        return step - rest - 1 <= mask - limit ? way / step + 1 : UNKNOWN;
     }
     step = -step & mask;
     // Below zero it comes out at the top.
-    return mask - (step - start % step) + 1 >= limit ? start / step + 1 : NEVER;
+    return mask - (step - start % step) + 1 >= limit ? start / step + 1 : UNKNOWN;
 }
 
-static bool wraps(const struct no_wrap *w, const struct entry *e)
+// Whether it wraps around within times iterations.
+static bool wraps(const struct no_wrap *w, const struct entry *e, uint64_t times)
 {
-    uint64_t times = e->last + (w->number < e->exit->accesses_before);
     uint64_t start = quantity_of(e, w->start);
     int64_t first = w->is_signed ? sign_extend(start, w->bits) : (int64_t)start, last;
     if (!times)
         return false;
-    if (__builtin_mul_overflow(sign_extend(quantity_of(e, w->step), w->bits), (int64_t)(times - 1), &last) ||
+    if (__builtin_mul_overflow((int64_t)quantity_of(e, w->step), (int64_t)(times - 1), &last) ||
         __builtin_add_overflow(first, last, &last))
         return true;
-    return w->is_signed ? last != sign_extend((uint64_t)last, w->bits) : ((uint64_t)last & ~mask_of(w->bits));
+    return w->is_signed ? last != sign_extend((uint64_t)last, w->bits) : (uint64_t)last >> w->bits;
+}
+
+bool guard_allows_loads(const struct loop_plan *p, const struct entry *e, uint64_t first, uint64_t end)
+{
+    struct range range;
+    for (unsigned i = 0; i < p->no_wrap_count; i++)
+        if (wraps(&p->no_wraps[i], e, end))
+            return false;
+    for (unsigned i = 0; i < p->reach_count; i++)
+        if (!p->reaches[i].is_store && !p->reaches[i].at_entry && !find_range(p, e, i, first, end, &range))
+            return false;
+    return true;
+}
+
+// ---- overlap ----
+
+// Two streams of one step, by which iterations the earlier one comes back to what the later one has been at,
+// or before. A kernel that does each access for a batch of iterations before the next access has to have
+// batches no longer than that.
+static uint64_t meeting_distance(const struct entry *e, const struct reach *x, const struct reach *y)
+{
+    int64_t step = (int64_t)quantity_of(e, x->step);
+    // The earlier one is away bytes ahead of the later one, d iterations on away + d x step; they meet if
+    // that is between -behind and ahead.
+    int64_t away = (int64_t)(strip_tag(quantity_of(e, x->base)) - strip_tag(quantity_of(e, y->base)));
+    int64_t behind = x->size, ahead = y->size;
+    if (step < 0) {
+        step = -step;
+        away = -away;
+        behind = y->size;
+        ahead = x->size;
+    }
+    if (step == 0)
+        return 1;
+    int64_t distance = away > -behind - step ? 1 : (-behind - away) / step + 1;
+    return away + distance * step < ahead ? (uint64_t)distance : UINT64_MAX;
+}
+
+static bool pair_holds(const struct loop_plan *p, struct entry *e, const struct pair *pair)
+{
+    const struct range *a = &e->range[pair->earlier], *b = &e->range[pair->later];
+    if (a->low > b->high || b->low > a->high)
+        return true;
+    const struct reach *x = &p->reaches[pair->earlier], *y = &p->reaches[pair->later];
+    if (pair->strict || quantity_of(e, x->step) != quantity_of(e, y->step))
+        return false;
+    uint64_t distance = meeting_distance(e, x, y);
+    e->batch = distance < e->batch ? distance : e->batch;
+    // Where exits are looked for, all loads come before all stores.
+    return distance > e->last || (distance >= BATCH_LEAST && !p->finds);
+}
+
+// ---- the whole ----
+
+static bool find_exit(const struct loop_plan *p, struct entry *e)
+{
+    for (unsigned i = 0; i < p->exit_count; i++) {
+        const struct plan_exit *x = &p->exits[i];
+        uint64_t last = NEVER;
+        if (x->kind == EXIT_COUNTED && (last = counted_last(&x->counted, e)) == UNKNOWN)
+            return false;
+        if (x->kind == EXIT_FIXED && quantity_of(e, x->condition))
+            last = 0;
+        if (last < e->last) {
+            e->last = last;
+            e->exit = x;
+        }
+    }
+    return p->finds || e->last < ITERATIONS_MAX;
+}
+
+static bool find_data_exit(const struct loop_plan *p, struct entry *e)
+{
+    uint64_t limit = e->last < FIND_MAX ? e->last + 1 : FIND_MAX, last;
+    unsigned exit;
+    enum found found = batch_find(p, e, limit, &last, &exit);
+    if (found == FOUND_NONE)
+        return limit == e->last + 1;
+    if (found == FOUND_NO_MEMORY)
+        return false;
+    if (last < e->last || &p->exits[exit] < e->exit) {
+        e->last = last;
+        e->exit = &p->exits[exit];
+    }
+    return true;
 }
 
 // Everything that has to hold. e->last is NEVER where it is not known.
 static bool guard(const struct loop_plan *p, struct entry *e)
 {
     e->last = NEVER;
-    if (!run_entry_ops(p, e, 0, p->exit_ops))
-        return false;
-    for (unsigned i = 0; i < p->exit_count; i++) {
-        uint64_t last = counted_last(&p->exits[i].counted, e);
-        if (last < e->last) {
-            e->last = last;
-            e->exit = &p->exits[i];
-        }
-    }
-    if (e->last >= ITERATIONS_MAX) {
+    e->batch = UINT64_MAX;
+    if (!run_entry_ops(p, e, 0, p->exit_ops) || !find_exit(p, e)) {
         e->last = NEVER;
         return false;
     }
-    e->count = e->last - !e->exit->at_end;
-    if (e->last == 0 || e->count < p->least || !run_entry_ops(p, e, p->exit_ops, p->op_count))
+    if (e->last < p->least)
         return false;
     for (uint32_t left = p->narrow; left; left &= left - 1)
         if (e->x[__builtin_ctz(left)] >> 32)
             return false;
+    if (!run_entry_ops(p, e, p->exit_ops, p->op_count))
+        return false;
+    if (p->finds && !find_data_exit(p, e)) {
+        e->last = NEVER;
+        return false;
+    }
+    e->count = e->last - !e->exit->at_end;
+    if (e->last == 0 || e->count < p->least)
+        return false;
+    const uint64_t last = e->last;
+    const unsigned before = e->exit->accesses_before;
     for (unsigned i = 0; i < p->no_wrap_count; i++)
-        if (wraps(&p->no_wraps[i], e))
+        if (wraps(&p->no_wraps[i], e, last + (p->no_wraps[i].number < before)))
             return false;
     for (unsigned i = 0; i < p->reach_count; i++)
-        if (!p->reaches[i].at_entry && !find_range(p, e, i, e->last, e->exit->accesses_before))
+        if (!p->reaches[i].at_entry &&
+            !find_range(p, e, i, 0, last + (p->reaches[i].number < before), &e->range[i]))
             return false;
-    for (unsigned i = 0; i < p->pair_count; i++) {
-        unsigned a = p->pairs[i].store, b = p->pairs[i].other;
-        if (e->range[a].low <= e->range[b].high && e->range[b].low <= e->range[a].high)
+    for (unsigned i = 0; i < p->pair_count; i++)
+        if (!pair_holds(p, e, &p->pairs[i]))
             return false;
-    }
     return true;
+}
+
+// ---- runs ----
+
+struct reader {
+    const struct loop_summary *s;
+    const struct memory *memory;
+};
+
+static uint64_t read_access(void *user, unsigned access, uint64_t address)
+{
+    const struct reader *r = user;
+    uint64_t value = 0;
+    memcpy(&value, r->memory->base + strip_tag(address), r->s->accesses[access].size);
+    return value;
+}
+
+// The instructions of the iteration that now begins, where that depends on the path.
+static uint64_t next_length(const struct loop_plan *p, const cpu *c, const struct memory *memory)
+{
+    struct reader reader = {p->summary, memory};
+    uint64_t vars[LOOP_VARS] = {0};
+    memcpy(vars, c->x, (REG_SP + 1) * sizeof vars[0]);
+    vars[LOOP_VAR_FLAGS_A] = c->flags.a;
+    vars[LOOP_VAR_FLAGS_B] = c->flags.b;
+    vars[LOOP_VAR_FLAGS_KIND] = c->flags.kind;
+    return loop_evaluate(p->summary, p->summary->vars[LOOP_VAR_LENGTH].value, vars, read_access, &reader);
 }
 
 struct plan_result plan_run(const struct loop_plan *p, cpu *c, struct memory *memory)
@@ -237,14 +309,15 @@ struct plan_result plan_run(const struct loop_plan *p, cpu *c, struct memory *me
     e.memory = memory;
     if (!guard(p, &e))
         return (struct plan_result){.trips = e.last + 1};
-    p->run(p, &e);
+    uint64_t credited = p->run(p, &e, c->x);
     for (unsigned i = 0; i < p->advance_count; i++) {
         const struct advance *a = &p->advances[i];
         c->x[a->reg] = (c->x[a->reg] + e.count * quantity_of(&e, a->step)) & a->mask;
     }
+    uint64_t whole = p->length ? p->length : next_length(p, c, memory);
     return (struct plan_result){.iterations = e.count,
-                                .credited = e.count * p->length,
-                                .tail = (e.last - e.count) * p->length + e.exit->length,
+                                .credited = credited,
+                                .tail = e.exit->at_end ? whole : whole + e.exit->length,
                                 .trips = e.last + 1};
 }
 
@@ -257,12 +330,11 @@ int plan_writes(const struct loop_plan *p, cpu *c, struct memory *memory, struct
     if (!guard(p, &e))
         return -1;
     for (unsigned i = 0; i < p->reach_count; i++) {
-        uint64_t low = e.range[i].low, high = e.range[i].high;
-        if (!p->reaches[i].is_store || high < low)
+        if (!p->reaches[i].is_store)
             continue;
         if (count == max)
             return -1;
-        ranges[count++] = (struct plan_range){low, high - low + 1};
+        ranges[count++] = (struct plan_range){e.range[i].low, e.range[i].high - e.range[i].low + 1};
     }
     return count;
 }

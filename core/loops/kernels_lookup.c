@@ -75,15 +75,16 @@ static void (*const look_ups[3][3][2])(const struct operands *) = {
 };
 #undef EACH_SHAPE
 
-static void run_lookup(const struct loop_plan *p, const struct entry *e)
+static uint64_t run_lookup(const struct loop_plan *p, const struct entry *e, uint64_t *x)
 {
     const struct lookup *l = &p->lookup;
     uint8_t *memory = e->memory->base;
     struct operands o;
+    (void)x;
     for (unsigned i = 0; i < l->stores; i++)
         o.to[i] = memory + strip_tag(quantity_of(e, p->reaches[l->store[i]].base));
     for (unsigned i = 0; i < l->tables; i++)
-        o.table[i] = memory + strip_tag(quantity_of(e, l->table[i]));
+        o.table[i] = memory + signed_offset(quantity_of(e, l->table[i]));
     o.stride = (int64_t)quantity_of(e, p->reaches[l->store[0]].step);
     o.r = quantity_of(e, l->r);
     o.r_step = quantity_of(e, l->r_step);
@@ -93,6 +94,7 @@ static void run_lookup(const struct loop_plan *p, const struct entry *e)
     }
     o.count = e->count;
     look_ups[l->index][l->tables - 1][l->stores - 1](&o);
+    return e->count * p->length;
 }
 
 void kernel_choose_lookup(struct loop_plan *p)

@@ -37,7 +37,15 @@ struct reach {
     uint8_t size;
     uint8_t number; // in program order among the accesses of an iteration
     bool is_store;
+    bool is_stream; // else base is that of a table, or what an entry op reads
     bool at_entry; // invariant and read by an entry op, which checks it
+};
+
+// Reaches, in the order of the program, at least one of which is a store: if they meet, the kernel may not
+// do more than some iterations at once, or, where strict, nothing.
+struct pair {
+    uint8_t earlier, later;
+    bool strict;
 };
 
 // The value start + i x step, of bits bits, must not wrap while access `number` happens: it was extended.
@@ -57,12 +65,19 @@ struct counted {
     bool is_equal;
 };
 
+enum exit_kind {
+    EXIT_COUNTED,
+    EXIT_FIXED, // taken in the first iteration or never: condition
+    EXIT_FOUND, // depends on what is loaded
+};
+
 struct plan_exit {
-    bool is_counted;
+    uint8_t kind; // enum exit_kind
     bool at_end;
     uint8_t accesses_before;
     uint32_t length;
     struct counted counted;
+    struct quantity condition;
 };
 
 // A register whose value is in closed form.
@@ -87,21 +102,24 @@ struct lookup {
 struct batch; // kernels_batch.c
 
 // The state of the loop's entry while a plan runs.
+struct range {
+    uint64_t low, high; // guest addresses of the first and the last byte
+};
+
 struct entry {
     const uint64_t *x;
     struct memory *memory;
     uint64_t last; // the iteration in which the loop is left, from 0
     uint64_t count; // complete iterations for the kernel
+    uint64_t batch; // iterations that the kernel may do at once
     const struct plan_exit *exit; // the one that is taken
-    struct {
-        uint64_t low, high; // guest addresses of the first and the last byte
-    } range[REACHES];
+    struct range range[REACHES];
     uint64_t computed[ENTRY_OPS];
 };
 
 struct loop_plan {
     enum loop_class class;
-    uint32_t length; // of a full iteration
+    uint32_t length; // of a full iteration, 0: depends on the path
     uint32_t narrow; // a bit for each register of which the upper half has to be zero
     uint32_t least; // complete iterations for which the kernel pays
     uint8_t op_count, exit_ops; // all entry ops, and those at the start that the exits need
@@ -110,20 +128,26 @@ struct loop_plan {
     struct plan_exit exits[SUMMARY_EXITS];
     struct reach reaches[REACHES];
     struct no_wrap no_wraps[NO_WRAPS];
-    struct {
-        uint8_t store, other; // reaches that must not meet
-    } pairs[PAIRS];
+    struct pair pairs[PAIRS];
     struct advance advances[32];
-    // Does count iterations; the affine registers are advanced by the caller.
-    void (*run)(const struct loop_plan *p, const struct entry *e);
-    union {
-        struct lookup lookup;
-    };
+    bool finds; // there are exits that have to be looked for
+    // Does e->count iterations; the affine registers are advanced by the caller, carried ones set in x.
+    // Returns the instructions of these iterations.
+    uint64_t (*run)(const struct loop_plan *p, const struct entry *e, uint64_t *x);
+    struct lookup lookup;
+    struct batch *batch; // NULL: not used
+    struct loop_summary *summary; // a copy, where lengths depend on the path
 };
 
 static inline uint64_t quantity_of(const struct entry *e, struct quantity q)
 {
     return q.constant + (q.slot < SLOT_COMPUTED ? e->x[q.slot] : e->computed[q.slot - SLOT_COMPUTED]);
+}
+
+// What a base address adds to an index: their sum is in the guest's memory, the base alone need not be.
+static inline int64_t signed_offset(uint64_t address)
+{
+    return (int64_t)(address << 8) >> 8;
 }
 
 // Addresses: the top byte is ignored.

@@ -4,155 +4,13 @@
 #include <string.h>
 
 #include "kernels.h"
-#include "values.h"
-
-// ---- what a loop is ----
-
-static const struct node *node_of(const struct loop_summary *s, unsigned node)
-{
-    return &s->nodes[node];
-}
-
-static bool is_always(const struct loop_summary *s, unsigned condition)
-{
-    return s->nodes[condition].kind == NODE_CONSTANT && s->nodes[condition].value == 1;
-}
-
-// The load whose value node is, extended or cut to more than it; -1 if it is something else.
-static int load_of(const struct loop_summary *s, unsigned node)
-{
-    unsigned least = 64;
-    const struct node *n = node_of(s, node);
-    for (; n->kind == NODE_ZEXT || n->kind == NODE_TRUNC; n = node_of(s, n->a))
-        least = n->bits < least ? n->bits : least;
-    return n->kind == NODE_LOAD && n->bits <= least ? n->a : -1;
-}
-
-// A store of table[…[table[index]]], the outermost table first.
-enum { LEVELS = 3 };
-struct chain {
-    unsigned levels;
-    struct quantity table[LEVELS];
-    struct fields index;
-    bool bytes; // nothing but bytes is loaded and stored, and no index is scaled
-};
-
-static bool find_chain(struct prover *v, const struct access *store, struct chain *c)
-{
-    const struct loop_summary *s = v->s;
-    unsigned value = store->value;
-    c->bytes = store->size == 1;
-    for (c->levels = 0; c->levels < LEVELS;) {
-        int load = load_of(s, value);
-        if (load < 0 || v->shape[s->accesses[load].address] != SHAPE_VARYING ||
-            !values_split(v, s->accesses[load].address, &c->table[c->levels++], &value))
-            return false;
-        c->bytes = c->bytes && s->accesses[load].size == 1;
-        if (values_fields(v, value, &c->index))
-            return c->index.count > 0;
-        if (node_of(s, value)->kind == NODE_SHL && v->shape[node_of(s, value)->b] == SHAPE_FIXED) {
-            c->bytes = false;
-            value = node_of(s, value)->a;
-        }
-    }
-    return false;
-}
-
-// The stride of an access, if that is a constant.
-static bool constant_stride(struct prover *v, unsigned address, int64_t *stride)
-{
-    struct quantity step;
-    bool ok = values_step(v, address, 64, 0, &step) && step.slot == REG_ZERO;
-    *stride = ok ? (int64_t)step.constant : 0;
-    return ok;
-}
-
-static enum loop_class class_of_stores(struct prover *v)
-{
-    const struct loop_summary *s = v->s;
-    unsigned stores = 0, fixed = 0, copies = 0, lookups = 0, fields = 0, loads = 0;
-    int64_t bytes = 0, stride;
-    bool gaps = false;
-    for (unsigned i = 0; i < s->access_count; i++) {
-        const struct access *a = &s->accesses[i];
-        struct chain chain;
-        if (v->shape[a->address] == SHAPE_CARRIED || !is_always(s, a->condition))
-            return LOOP_OTHER;
-        if (!a->is_store) {
-            loads += v->shape[a->address] != SHAPE_FIXED;
-            continue;
-        }
-        if (v->shape[a->value] == SHAPE_CARRIED)
-            return LOOP_OTHER;
-        stores++;
-        bytes += a->size;
-        int load = load_of(s, a->value);
-        if (v->shape[a->value] == SHAPE_FIXED) {
-            fixed++;
-        } else if (load >= 0 && s->accesses[load].size == a->size &&
-                   v->shape[s->accesses[load].address] == SHAPE_AFFINE) {
-            copies++;
-        } else if (find_chain(v, a, &chain)) {
-            lookups++;
-            fields = chain.index.count > fields ? chain.index.count : fields;
-        }
-    }
-    for (unsigned i = 0; i < s->access_count; i++)
-        if (v->shape[s->accesses[i].address] == SHAPE_AFFINE)
-            gaps |=
-                !constant_stride(v, s->accesses[i].address, &stride) || (stride != bytes && stride != -bytes);
-    if (fixed == stores)
-        return LOOP_FILL;
-    if (copies == stores && loads == stores)
-        return gaps ? LOOP_STRIDED_COPY : LOOP_COPY;
-    if (lookups == stores)
-        return fields == 1 ? LOOP_COLUMN : LOOP_SPAN;
-    return loads ? LOOP_MAP : LOOP_OTHER;
-}
-
-static enum loop_class classify(struct prover *v)
-{
-    const struct loop_summary *s = v->s;
-    unsigned stores = 0;
-    for (unsigned i = 0; i < s->access_count; i++)
-        stores += s->accesses[i].is_store;
-    for (unsigned i = 0; i < LOOP_VAR_LENGTH; i++)
-        if (s->vars[i].shape == VAR_CARRIED)
-            return LOOP_OTHER;
-    if (stores)
-        return class_of_stores(v);
-    return LOOP_OTHER;
-}
-
-enum loop_class plan_class_of(const struct loop_summary *s)
-{
-    struct prover *v = malloc(sizeof *v);
-    struct loop_plan *scratch = calloc(1, sizeof *scratch);
-    enum loop_class class = LOOP_OTHER;
-    if (v && scratch) {
-        values_begin(v, s, scratch);
-        class = classify(v);
-    }
-    free(scratch);
-    free(v);
-    return class;
-}
+#include "kernels_batch.h"
 
 // ---- the plan ----
 
-static bool add_exit(struct prover *v, const struct loop_exit *x)
+static bool add_counted(struct prover *v, const struct loop_exit *x, struct counted *c)
 {
-    struct loop_plan *p = v->p;
-    const struct node *length = node_of(v->s, x->length);
-    struct plan_exit *to = &p->exits[p->exit_count++];
-    struct counted *c = &to->counted;
     bool is_signed = x->compare == NODE_SLT || x->compare == NODE_SLE;
-    if (length->kind != NODE_CONSTANT || !x->counted || !values_of_linear(v, &x->start, &c->start) ||
-        !values_of_linear(v, &x->step, &c->step) || !values_of_linear(v, &x->limit, &c->limit))
-        return false;
-    to->at_end = x->at_end;
-    to->accesses_before = x->accesses_before;
-    to->length = (uint32_t)length->value;
     c->mask = UINT64_MAX >> (64 - x->bits);
     c->flip = is_signed ? (uint64_t)1 << (x->bits - 1) : 0;
     c->complement = x->swapped;
@@ -163,7 +21,37 @@ static bool add_exit(struct prover *v, const struct loop_exit *x)
     case NODE_SLT: c->compare = NODE_ULT; break;
     default: c->compare = NODE_ULE;
     }
-    return true;
+    return values_of_linear(v, &x->start, &c->start) && values_of_linear(v, &x->step, &c->step) &&
+           values_of_linear(v, &x->limit, &c->limit);
+}
+
+static const char *add_exits(struct prover *v)
+{
+    struct loop_plan *p = v->p;
+    const struct loop_summary *s = v->s;
+    for (unsigned i = 0; i < s->exit_count; i++) {
+        const struct loop_exit *x = &s->exits[i];
+        const struct node *length = &s->nodes[x->length];
+        struct plan_exit *to = &p->exits[p->exit_count++];
+        if (length->kind != NODE_CONSTANT && !x->at_end)
+            return "the length of its last iteration depends on the path";
+        to->at_end = x->at_end;
+        to->accesses_before = x->accesses_before;
+        to->length = (uint32_t)length->value;
+        if (x->counted) {
+            to->kind = EXIT_COUNTED;
+            if (!add_counted(v, x, &to->counted))
+                return "its iterations cannot be counted at the entry";
+        } else if (v->shape[x->condition] == SHAPE_FIXED) {
+            to->kind = EXIT_FIXED;
+            if (!values_at_entry(v, x->condition, &to->condition))
+                return "an exit that is not known at the entry";
+        } else {
+            to->kind = EXIT_FOUND;
+            p->finds = true;
+        }
+    }
+    return NULL;
 }
 
 // Registers in closed form are advanced; those that have to be narrow are noted.
@@ -194,24 +82,22 @@ static bool add_advances(struct prover *v)
     return true;
 }
 
-// Whether the kernel stores in the order of the program, so that stores may meet.
-static bool keeps_order(enum loop_class class)
-{
-    return class == LOOP_COLUMN || class == LOOP_SPAN;
-}
-
 static bool add_pairs(struct prover *v)
 {
     struct loop_plan *p = v->p;
+    bool in_order = p->class == LOOP_COLUMN || p->class == LOOP_SPAN; // the kernel stores as the program does
     for (unsigned i = 0; i < p->reach_count; i++) {
         for (unsigned j = 0; j < p->reach_count; j++) {
-            if (!p->reaches[i].is_store || i == j ||
-                (p->reaches[j].is_store && (j < i || keeps_order(p->class))))
+            const struct reach *x = &p->reaches[i], *y = &p->reaches[j];
+            if (x->number >= y->number || !(x->is_store || y->is_store) ||
+                (in_order && x->is_store && y->is_store))
                 continue;
             if (p->pair_count == PAIRS)
                 return false;
-            p->pairs[p->pair_count].store = (uint8_t)i;
-            p->pairs[p->pair_count++].other = (uint8_t)j;
+            struct pair *pair = &p->pairs[p->pair_count++];
+            *pair = (struct pair){(uint8_t)i, (uint8_t)j, !x->is_stream || !y->is_stream || in_order};
+            // What is looked for is loaded before anything is stored.
+            pair->strict |= p->finds && x->is_store;
         }
     }
     return true;
@@ -227,14 +113,14 @@ static bool build_lookup(struct prover *v)
         if (!s->accesses[i].is_store)
             continue;
         const struct reach *r = &p->reaches[v->reach_of[i] - 1], *first = &p->reaches[l->store[0]];
-        if (l->stores == 2 || !find_chain(v, &s->accesses[i], &chain) || !chain.bytes)
+        if (l->stores == 2 || !form_chain(v, &s->accesses[i], &chain) || !chain.bytes)
             return false;
         if (l->stores && (v->same[s->accesses[i].value] != v->same[s->accesses[first->number].value] ||
                           r->step.slot != first->step.slot || r->step.constant != first->step.constant))
             return false;
         l->store[l->stores++] = (uint8_t)(v->reach_of[i] - 1);
     }
-    const struct node *root = node_of(s, chain.index.root);
+    const struct node *root = &s->nodes[chain.index.root];
     unsigned bits = root->kind == NODE_VAR ? s->vars[root->a].bits : root->bits;
     if (chain.index.count > 2 || (chain.index.is_signed && chain.index.field[0].to) ||
         !values_at_entry(v, chain.index.root, &l->r) ||
@@ -259,16 +145,46 @@ static bool build_lookup(struct prover *v)
     return true;
 }
 
+static uint64_t run_nothing(const struct loop_plan *p, const struct entry *e, uint64_t *x)
+{
+    (void)x;
+    return e->count * p->length;
+}
+
+static const char *build_batch(struct prover *v)
+{
+    struct loop_plan *p = v->p;
+    const char *reason = "no memory";
+    p->batch = calloc(1, sizeof *p->batch);
+    if (!p->batch || !batch_build(v, p->batch, &reason))
+        return reason;
+    p->least = 8;
+    p->run = p->batch->run.op_count ? batch_run : run_nothing;
+    return NULL;
+}
+
+static const char *build_kernel(struct prover *v)
+{
+    struct loop_plan *p = v->p;
+    switch (p->class) {
+    case LOOP_COLUMN:
+    case LOOP_SPAN: return build_lookup(v) ? NULL : build_batch(v);
+    case LOOP_COUNTDOWN:
+        p->least = 4;
+        p->run = run_nothing;
+        return NULL;
+    default: return build_batch(v);
+    }
+}
+
 static const char *build(struct prover *v)
 {
     const struct loop_summary *s = v->s;
     struct loop_plan *p = v->p;
-    if (!s->length)
-        return "its length depends on the path";
     p->length = s->length;
-    for (unsigned i = 0; i < s->exit_count; i++)
-        if (!add_exit(v, &s->exits[i]))
-            return "its iterations cannot be counted beforehand";
+    const char *reason = add_exits(v);
+    if (reason)
+        return reason;
     p->exit_ops = p->op_count;
     if (!add_advances(v))
         return "a step that is not known at the entry";
@@ -277,11 +193,14 @@ static const char *build(struct prover *v)
             return "an address that is not known at the entry";
     if (!add_pairs(v))
         return "too many accesses";
-    switch (p->class) {
-    case LOOP_COLUMN:
-    case LOOP_SPAN: return build_lookup(v) ? NULL : "no kernel for this form of look-up";
-    default: return "no kernel";
-    }
+    reason = build_kernel(v);
+    if (reason || p->length)
+        return reason;
+    p->summary = malloc(sizeof *p->summary);
+    if (!p->summary)
+        return "no memory";
+    *p->summary = *s;
+    return NULL;
 }
 
 static const char *const other_class[LOOP_CLASSES] = {
@@ -289,6 +208,20 @@ static const char *const other_class[LOOP_CLASSES] = {
 #include "../nn/loop_classes.def"
 #undef LOOP_CLASS
 };
+
+enum loop_class plan_class_of(const struct loop_summary *s)
+{
+    struct prover *v = malloc(sizeof *v);
+    struct loop_plan *scratch = calloc(1, sizeof *scratch);
+    enum loop_class class = LOOP_OTHER;
+    if (v && scratch) {
+        values_begin(v, s, scratch);
+        class = form_class(v);
+    }
+    free(scratch);
+    free(v);
+    return class;
+}
 
 struct loop_plan *plan_make(const struct loop_summary *s, enum loop_class proposed, const char **reason)
 {
@@ -298,10 +231,14 @@ struct loop_plan *plan_make(const struct loop_summary *s, enum loop_class propos
     if (v && p) {
         p->class = plan_class_of(s);
         values_begin(v, s, p);
-        if (p->class == LOOP_POLL && proposed == LOOP_POLL)
+        if (p->class != proposed)
+            *reason = other_class[p->class];
+        else if (p->class == LOOP_POLL)
             *reason = "waiting is not replaced";
+        else if (p->class == LOOP_OTHER || p->class == LOOP_NONE)
+            *reason = "no kernel";
         else
-            *reason = p->class == proposed ? build(v) : other_class[p->class];
+            *reason = build(v);
     }
     free(v);
     if (!*reason)
@@ -312,5 +249,9 @@ struct loop_plan *plan_make(const struct loop_summary *s, enum loop_class propos
 
 void plan_free(struct loop_plan *p)
 {
+    if (!p)
+        return;
+    free(p->batch);
+    free(p->summary);
     free(p);
 }

@@ -140,12 +140,25 @@ static struct bounds bounds_of(const struct prover *v, const struct node *n)
     return r;
 }
 
+// Whether two accesses load the same. A stream may go along with a store between them.
+static bool is_same_load(const struct prover *v, unsigned i, unsigned j)
+{
+    const struct access *a = &v->s->accesses[i], *b = &v->s->accesses[j];
+    if (a->is_store || b->is_store || a->size != b->size || v->same[a->address] != v->same[b->address] ||
+        v->same[a->condition] != v->same[b->condition])
+        return false;
+    for (unsigned k = i + 1; k < j && v->shape[a->address] == SHAPE_AFFINE; k++)
+        if (v->s->accesses[k].is_store)
+            return false;
+    return true;
+}
+
 static bool is_same(const struct prover *v, const struct node *m, const struct node *n)
 {
     if (m->kind != n->kind || m->bits != n->bits || m->kind < NODE_LOAD)
         return false;
     if (m->kind == NODE_LOAD)
-        return v->same[v->s->accesses[m->a].address] == v->same[v->s->accesses[n->a].address];
+        return is_same_load(v, m->a, n->a);
     const uint16_t *same = v->same;
     bool equal = same[m->a] == same[n->a], unary = m->kind >= NODE_ZEXT;
     bool commutes = m->kind == NODE_ADD || m->kind == NODE_MUL || m->kind == NODE_AND || m->kind == NODE_OR ||
@@ -221,6 +234,7 @@ static bool load_at_entry(struct prover *v, unsigned access, struct quantity *q)
         return false;
     o.reach = (uint8_t)(v->reach_of[access] - 1);
     v->p->reaches[o.reach].at_entry = true;
+    v->p->reaches[o.reach].is_stream = false;
     return add_op(v, o, q);
 }
 
@@ -364,31 +378,19 @@ bool values_split(struct prover *v, unsigned address, struct quantity *fixed, un
            values_split(v, a_fixed ? n->b : n->a, fixed, index) && add_quantities(v, *fixed, more, fixed);
 }
 
-// An earlier load of the same, between which and access no store comes that could go along with it.
-static unsigned same_load(const struct prover *v, unsigned access)
-{
-    const struct access *a = &v->s->accesses[access];
-    for (unsigned i = access; i-- > 0 && !a->is_store;) {
-        const struct access *b = &v->s->accesses[i];
-        if (b->is_store && v->shape[a->address] == SHAPE_AFFINE)
-            break;
-        if (!b->is_store && b->size == a->size && v->reach_of[i] &&
-            v->same[a->address] == v->same[b->address])
-            return i;
-    }
-    return access;
-}
-
 bool values_add_reach(struct prover *v, unsigned access)
 {
     const struct access *a = &v->s->accesses[access];
-    v->reach_of[access] = v->reach_of[same_load(v, access)];
+    for (unsigned i = 0; i < access && !v->reach_of[access]; i++)
+        if (is_same_load(v, i, access))
+            v->reach_of[access] = v->reach_of[i];
     struct loop_plan *p = v->p;
     struct reach r = {
         .step = zero, .high = a->size, .size = a->size, .number = (uint8_t)access, .is_store = a->is_store};
     if (v->reach_of[access])
         return true;
-    if (v->shape[a->address] <= SHAPE_AFFINE) {
+    r.is_stream = v->shape[a->address] <= SHAPE_AFFINE;
+    if (r.is_stream) {
         if (!values_at_entry(v, a->address, &r.base) || !values_step(v, a->address, 64, access, &r.step))
             return false;
     } else {

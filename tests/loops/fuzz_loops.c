@@ -29,6 +29,7 @@ enum {
     BREAKPOINT = 0xd4200000,
 };
 #define RUN_MAX 400000ull // instructions of a plain run
+#define CREDITED_MAX 4000000ull
 
 static const struct {
     uint64_t address;
@@ -453,6 +454,8 @@ static void enter(const struct loop *l)
             fail(l, &start, r, what);
         return;
     }
+    if (r.credited > CREDITED_MAX) // the plain loop would take too long
+        return;
     counts[l->class].replaced++;
     counts[l->class].iterations += r.iterations;
     if (range_count < 0)
@@ -594,7 +597,7 @@ static void place(const struct loop *l, bool there)
 {
     const struct loop_summary *s = l->summary;
     uint8_t *base = guest.memory.base;
-    memory_forget_code(&guest.memory, CODE_START, CODE_BYTES);
+    memory_protect(&guest.memory, CODE_START, CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC);
     for (unsigned i = 0; i < s->exit_count; i++) {
         uint32_t word = there ? BREAKPOINT : 0;
         if (s->exits[i].target - CODE_START < CODE_BYTES)
@@ -602,6 +605,7 @@ static void place(const struct loop *l, bool there)
     }
     for (uint32_t pc = s->header; pc <= s->branch; pc += 4)
         memcpy(base + pc, there ? &s->words[(pc - s->header) / 4] : &(uint32_t){0}, 4);
+    memory_protect(&guest.memory, CODE_START, CODE_BYTES, PROT_READ | PROT_EXEC);
 }
 
 int main(int argc, char **argv)

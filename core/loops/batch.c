@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// Makes lane programs from a summary.
+#include "kernels_batch.h"
+
+#include <string.h>
+
+enum { NO_SLOT = 255 };
+
+struct builder {
+    struct prover *v;
+    struct lane_program *program;
+    uint8_t slot[SUMMARY_NODES]; // of each node that has one
+    const char *reason;
+};
+
+static unsigned give_up(struct builder *b, const char *reason)
+{
+    b->reason = b->reason ? b->reason : reason;
+    return NO_SLOT;
+}
+
+static struct lane_op *add_op(struct builder *b, unsigned kind, unsigned bits)
+{
+    static struct lane_op nowhere;
+    struct lane_program *p = b->program;
+    if (p->op_count == LANE_OPS || p->slot_count == LANE_SLOTS) {
+        give_up(b, "too complicated");
+        return &nowhere;
+    }
+    struct lane_op *o = &p->ops[p->op_count++];
+    *o = (struct lane_op){.kind = (uint8_t)kind, .bits = (uint8_t)bits, .from = (uint8_t)bits};
+    o->start.slot = o->step.slot = REG_ZERO;
+    if (kind < LANE_STORE)
+        o->to = (uint8_t)p->slot_count++;
+    return o;
+}
+
+static unsigned add_arithmetic(struct builder *b, unsigned kind, unsigned bits, unsigned x, unsigned y,
+                               unsigned z)
+{
+    struct lane_op *o = add_op(b, kind, bits);
+    o->a = (uint8_t)x;
+    o->b = (uint8_t)y;
+    o->c = (uint8_t)z;
+    return o->to;
+}
+
+static unsigned add_constant(struct builder *b, uint64_t value)
+{
+    struct lane_op *o = add_op(b, LANE_FIXED, 64);
+    o->start.constant = value;
+    return o->to;
+}
+
+static unsigned lane_of(struct builder *b, unsigned node);
+
+// What an access reads, as one node is made of it.
+static unsigned add_load(struct builder *b, unsigned access)
+{
+    struct prover *v = b->v;
+    const struct access *a = &v->s->accesses[access];
+    struct lane_op *o;
+    unsigned bits = a->size * 8u, index, to, condition;
+    struct quantity fixed;
+    if (a->size > 8)
+        return give_up(b, "vectors in memory");
+    if (v->shape[a->address] <= SHAPE_AFFINE) {
+        o = add_op(b, LANE_LOAD, bits);
+    } else {
+        if (!values_split(v, a->address, &fixed, &index))
+            return give_up(b, "an address that is not known at the entry");
+        index = lane_of(b, index);
+        o = add_op(b, LANE_GATHER, bits);
+        o->start = fixed;
+        o->a = (uint8_t)index;
+    }
+    o->size = a->size;
+    o->reach = (uint8_t)(v->reach_of[access] - 1);
+    to = o->to;
+    if (form_is_always(v->s, a->condition))
+        return to;
+    condition = lane_of(b, a->condition); // what is not loaded is 0
+    return add_arithmetic(b, NODE_SELECT, bits, condition, to, add_constant(b, 0));
+}
+
+static unsigned add_affine(struct builder *b, unsigned node)
+{
+    struct prover *v = b->v;
+    const struct node *n = &v->s->nodes[node], *var = n->kind == NODE_VAR ? n : &v->s->nodes[n->a];
+    struct lane_op *o = add_op(b, LANE_AFFINE, n->bits);
+    unsigned width = v->s->vars[var->a].bits;
+    o->bits = (uint8_t)(n->bits < width ? n->bits : width);
+    if (!values_at_entry(v, node, &o->start) || !values_of_linear(v, &v->s->vars[var->a].step, &o->step))
+        give_up(b, "a step that is not known at the entry");
+    return o->to;
+}
+
+static unsigned make_lane(struct builder *b, unsigned node)
+{
+    struct prover *v = b->v;
+    const struct node *n = &v->s->nodes[node];
+    unsigned x, y = 0, z = 0;
+    struct lane_op *o;
+    switch (v->shape[node]) {
+    case SHAPE_CARRIED: return give_up(b, "an iteration needs what the one before has made");
+    case SHAPE_FIXED:
+        o = add_op(b, LANE_FIXED, 64);
+        if (!values_at_entry(v, node, &o->start))
+            give_up(b, "too complicated");
+        return o->to;
+    case SHAPE_AFFINE:
+        if (n->kind == NODE_VAR || (n->kind == NODE_TRUNC && v->s->nodes[n->a].kind == NODE_VAR))
+            return add_affine(b, node);
+    }
+    if (n->kind == NODE_LOAD)
+        return add_load(b, n->a);
+    x = lane_of(b, n->a);
+    if (n->kind == NODE_ZEXT)
+        return x;
+    if (n->kind < NODE_ZEXT)
+        y = lane_of(b, n->b);
+    if (n->kind == NODE_SELECT)
+        z = lane_of(b, n->c);
+    unsigned to = add_arithmetic(b, n->kind, n->bits, x, y, z);
+    if (!b->reason)
+        b->program->ops[b->program->op_count - 1].from = v->s->nodes[n->a].bits;
+    return to;
+}
+
+static unsigned lane_of(struct builder *b, unsigned node)
+{
+    node = b->v->same[node];
+    if (b->slot[node] == NO_SLOT && !b->reason)
+        b->slot[node] = (uint8_t)make_lane(b, node);
+    return b->slot[node];
+}
+
+static void begin(struct builder *b, struct prover *v, struct lane_program *program)
+{
+    memset(b->slot, NO_SLOT, sizeof b->slot);
+    b->v = v;
+    b->program = program;
+    b->reason = NULL;
+}
+
+// ---- what decides ----
+
+static void build_find(struct builder *b)
+{
+    const struct loop_summary *s = b->v->s;
+    for (unsigned i = 0; i < s->exit_count; i++) {
+        if (s->exits[i].counted || b->v->shape[s->exits[i].condition] == SHAPE_FIXED)
+            continue;
+        unsigned condition = lane_of(b, s->exits[i].condition);
+        struct lane_op *o = add_op(b, LANE_LEAVES, 1);
+        o->a = (uint8_t)condition;
+        o->exit = (uint8_t)i;
+    }
+}
+
+// ---- what is done ----
+
+static unsigned sum_of_terms(struct builder *b, const struct reduction *r, unsigned from, unsigned to)
+{
+    unsigned sum = NO_SLOT;
+    for (unsigned i = from; i < to; i++) {
+        unsigned term = lane_of(b, r->terms[i].node);
+        if (sum == NO_SLOT && !r->terms[i].negative)
+            sum = term;
+        else
+            sum = add_arithmetic(b, r->terms[i].negative ? NODE_SUB : NODE_ADD, r->bits,
+                                 sum == NO_SLOT ? add_constant(b, 0) : sum, term, 0);
+    }
+    return sum == NO_SLOT ? add_constant(b, 0) : sum;
+}
+
+static void build_reduction(struct builder *b, struct batch *batch, const struct reduction *r)
+{
+    if (batch->reduction_count == REDUCTIONS) {
+        give_up(b, "too many results");
+        return;
+    }
+    struct batch_reduction *to = &batch->reductions[batch->reduction_count++];
+    *to = (struct batch_reduction){.kind = r->kind, .reg = r->reg, .bits = r->bits, .k = r->k};
+    if (r->kind == REDUCE_ADD && r->has_condition) {
+        unsigned yes = sum_of_terms(b, r, 0, r->other), no = sum_of_terms(b, r, r->other, r->term_count);
+        to->x = (uint8_t)add_arithmetic(b, NODE_SELECT, r->bits, lane_of(b, r->condition), yes, no);
+    } else {
+        to->x = (uint8_t)sum_of_terms(b, r, 0, r->term_count);
+    }
+    if (r->kind == REDUCE_LAST) {
+        to->condition = (uint8_t)lane_of(b, r->condition);
+        if (r->negated)
+            to->condition = (uint8_t)add_arithmetic(b, NODE_XOR, 1, to->condition, add_constant(b, 1), 0);
+    }
+}
+
+// Marks the nodes that node is made of, and itself.
+static void mark(const struct loop_summary *s, bool *needed, unsigned node)
+{
+    needed[node] = true;
+    for (unsigned k = node + 1; k-- > 0;) {
+        const struct node *n = &s->nodes[k];
+        if (!needed[k] || n->kind < NODE_LOAD)
+            continue;
+        if (n->kind == NODE_LOAD) {
+            needed[s->accesses[n->a].address] = needed[s->accesses[n->a].condition] = true;
+            continue;
+        }
+        needed[n->a] = true;
+        if (n->kind < NODE_ZEXT)
+            needed[n->b] = true;
+        if (n->kind == NODE_SELECT)
+            needed[n->c] = true;
+    }
+}
+
+static void build_store(struct builder *b, unsigned access)
+{
+    const struct access *a = &b->v->s->accesses[access];
+    bool always = form_is_always(b->v->s, a->condition);
+    unsigned value = lane_of(b, a->value), condition = always ? 0 : lane_of(b, a->condition);
+    struct lane_op *o = add_op(b, always ? LANE_STORE : LANE_STORE_IF, a->size * 8u);
+    if (a->size > 8)
+        give_up(b, "vectors in memory");
+    o->a = (uint8_t)value;
+    o->b = (uint8_t)condition;
+    o->size = a->size;
+    o->reach = (uint8_t)(b->v->reach_of[access] - 1);
+}
+
+// Loads stay where they are between the stores: the guard counts on it.
+static void build_run(struct builder *b, struct batch *batch)
+{
+    struct prover *v = b->v;
+    const struct loop_summary *s = v->s;
+    struct reduction reductions[LOOP_VARS];
+    unsigned count = 0;
+    bool needed[SUMMARY_NODES] = {false};
+    for (unsigned i = 0; i <= REG_SP; i++)
+        if (s->vars[i].shape == VAR_CARRIED && form_reduction(v, i, &reductions[count]))
+            count++;
+        else if (s->vars[i].shape == VAR_CARRIED)
+            give_up(b, "an iteration needs what the one before has made");
+    for (unsigned i = 0; i < count; i++) {
+        for (unsigned k = 0; k < reductions[i].term_count; k++)
+            mark(s, needed, reductions[i].terms[k].node);
+        if (reductions[i].has_condition)
+            mark(s, needed, reductions[i].condition);
+    }
+    for (unsigned i = 0; i < s->access_count; i++) {
+        if (!s->accesses[i].is_store)
+            continue;
+        mark(s, needed, s->accesses[i].value);
+        mark(s, needed, s->accesses[i].condition);
+    }
+    batch->sums_length = !s->length;
+    if (batch->sums_length)
+        mark(s, needed, s->vars[LOOP_VAR_LENGTH].value);
+    for (unsigned i = 0; i < s->access_count && !b->reason; i++) {
+        if (s->accesses[i].is_store) {
+            build_store(b, i);
+            continue;
+        }
+        for (unsigned k = 0; k < s->node_count; k++)
+            if (needed[k] && s->nodes[k].kind == NODE_LOAD && s->nodes[k].a == i)
+                lane_of(b, k);
+    }
+    for (unsigned i = 0; i < count; i++)
+        build_reduction(b, batch, &reductions[i]);
+    if (batch->sums_length)
+        batch->length = (uint8_t)lane_of(b, s->vars[LOOP_VAR_LENGTH].value);
+}
+
+bool batch_build(struct prover *v, struct batch *batch, const char **reason)
+{
+    struct builder b;
+    begin(&b, v, &batch->find);
+    build_find(&b);
+    *reason = b.reason;
+    if (b.reason)
+        return false;
+    begin(&b, v, &batch->run);
+    build_run(&b, batch);
+    *reason = b.reason;
+    return !b.reason;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// A loop's iterations many at a time: a small program whose operations each go over a batch of iterations
+// before the next one begins.
+#ifndef CORE_LOOPS_KERNELS_BATCH_H
+#define CORE_LOOPS_KERNELS_BATCH_H
+
+#include "forms.h"
+
+enum {
+    LANES = 128, // iterations of a batch
+    LANE_SLOTS = 40,
+    LANE_OPS = 96,
+    REDUCTIONS = 6,
+};
+
+enum lane_op_kind {
+    // enum node_kind, then:
+    LANE_FIXED = NODE_BITREVERSE + 1, // start in all lanes; once
+    LANE_AFFINE, // start + i x step
+    LANE_LOAD, // reach
+    LANE_GATHER, // start + a
+    LANE_STORE, // a to reach
+    LANE_STORE_IF, // if b
+    LANE_LEAVES, // exit `exit` is taken if a
+};
+
+struct lane_op {
+    uint8_t kind, bits, from, size;
+    uint8_t to, a, b, c; // slots
+    uint8_t reach, exit;
+    struct quantity start, step;
+};
+
+struct lane_program {
+    unsigned op_count, slot_count;
+    struct lane_op ops[LANE_OPS];
+};
+
+struct batch {
+    struct lane_program find; // what tells in which iteration the loop is left
+    struct lane_program run; // stores and reductions
+    unsigned reduction_count;
+    struct batch_reduction {
+        uint8_t kind, reg, bits;
+        uint8_t x, condition; // slots
+        struct quantity k;
+    } reductions[REDUCTIONS];
+    bool sums_length; // the length of an iteration is in slot length of run
+    uint8_t length;
+};
+
+// Makes the programs for what the loop does besides advancing its affine registers. False with a reason if
+// it cannot be done like this.
+bool batch_build(struct prover *v, struct batch *b, const char **reason);
+
+// The first iteration in [0, limit) in which one of the exits is taken that are not counted: *last, *exit.
+enum found { FOUND, FOUND_NONE, FOUND_NO_MEMORY }; // the last: it would read what it may not
+enum found batch_find(const struct loop_plan *p, const struct entry *e, uint64_t limit, uint64_t *last,
+                      unsigned *exit);
+
+// e->count iterations; the values of reduced registers go to x. Returns the sum of the iterations' lengths
+// where they vary.
+uint64_t batch_run(const struct loop_plan *p, const struct entry *e, uint64_t *x);
+
+#endif
