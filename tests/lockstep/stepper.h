@@ -12,6 +12,8 @@
 #define interp_restore_entry stepper_restore_entry
 #define interp_loop stepper_loop
 #define interp_patch_loop stepper_patch_loop
+#define interp_begin_check stepper_begin_check
+#define interp_end_check stepper_end_check
 #include "../../core/engine/interp.c"
 
 // Steps by the instruction at cpu.pc; false at one that only the machine can do. A fault leaves for the
