@@ -10,10 +10,13 @@
 
 // What the body does with memory, apart from the stack's own slots.
 struct traffic {
-    unsigned loads, stores, invariant_loads, looked_up, chased, strided, contiguous;
-    const struct code_fact *lookup; // a load whose address is no plain stream
-    const struct code_fact *store;
+    unsigned loads, stores, fixed_loads, strided;
+    bool looked_up; // a load's address is no plain stream
+    bool chased; // a load's address is what a load got in the iteration before
+    bool composes; // two parts of registers are brought together
+    bool made; // something is computed of what was loaded
     bool calls;
+    const struct code_fact *store;
 };
 
 static bool chases(const struct code_body *code, const struct form *address)
@@ -34,26 +37,22 @@ static void look_at_memory(const struct code_body *code, struct traffic *t)
         const struct code_insn *insn = &code->insn[i];
         const struct code_fact *fact = &code->fact[i];
         t->calls |= insn->kind == CODE_LEAVES;
+        t->composes |= fact->composes;
+        t->made |= insn->kind == CODE_COMPUTE && fact->value.loads && !insn->linear;
         if ((insn->kind != CODE_LOAD && insn->kind != CODE_STORE) || fact->slot)
             continue;
-        int64_t step, size = insn->pair ? 2 * insn->size : insn->size;
-        bool stream = code_form_step(code, &fact->address, &step);
-        bool load = insn->kind == CODE_LOAD;
+        int64_t step = 0;
+        bool load = insn->kind == CODE_LOAD, steady = code_form_is_steady(code, &fact->address);
+        bool known = code_form_step(code, &fact->address, NULL, &step);
+        int64_t dense = code_bytes_beside(code, i, insn->kind);
         t->loads += load;
         t->stores += !load;
-        t->chased += chases(code, &fact->address);
+        t->chased |= chases(code, &fact->address);
         if (!load)
             t->store = fact;
-        if (!stream) {
-            t->looked_up += load;
-            if (load)
-                t->lookup = fact;
-        } else if (step == 0) {
-            t->invariant_loads += load;
-        } else {
-            t->contiguous += step == size || step == -size;
-            t->strided += step != size && step != -size;
-        }
+        t->looked_up |= load && !steady;
+        t->fixed_loads += load && known && step == 0;
+        t->strided += steady && (!known || step > dense || -step > dense);
     }
 }
 
@@ -120,33 +119,38 @@ static enum loop_class class_of(const struct code_body *code)
     if (t.calls || last->kind != CODE_BRANCH || (int)code->length - 1 + last->target > 0)
         return LOOP_NONE;
     unsigned tested = loads_compared(code);
-    if (t.stores) {
-        if (!t.loads)
-            return affine_in(code, t.store->value.from) || t.store->value.loads ? LOOP_OTHER : LOOP_FILL;
-        if (swaps(code, &t))
-            return LOOP_SORT_PASS;
-        if (t.looked_up && !t.chased && t.store->value.loads)
-            return affine_in(code, t.lookup->address.from) > 1 ? LOOP_SPAN : LOOP_COLUMN;
-        if (!t.store->value.loads)
-            return LOOP_OTHER;
-        for (unsigned i = 0; i < code->length; i++)
-            if (code->insn[i].kind == CODE_COMPUTE && code->fact[i].value.loads)
-                return LOOP_MAP;
-        return t.strided ? LOOP_STRIDED_COPY : LOOP_COPY;
-    }
     if (t.chased)
         return LOOP_LIST_WALK;
+    if (t.stores && !t.loads)
+        return affine_in(code, t.store->value.from) || t.store->value.loads ? LOOP_OTHER : LOOP_FILL;
+    if (t.stores) {
+        if (swaps(code, &t))
+            return LOOP_SORT_PASS;
+        if (t.looked_up && t.store->value.loads)
+            return t.composes ? LOOP_SPAN : LOOP_COLUMN;
+        if (!t.store->value.loads)
+            return LOOP_OTHER;
+        return t.made ? LOOP_MAP : t.strided ? LOOP_STRIDED_COPY : LOOP_COPY;
+    }
     if (!t.loads)
         return accumulates(code) ? LOOP_OTHER : LOOP_COUNTDOWN;
-    if (t.loads == t.invariant_loads)
+    if (t.loads == t.fixed_loads)
         return tested ? LOOP_POLL : LOOP_OTHER;
     if (accumulates(code))
         return LOOP_REDUCTION;
     if (tested > 1)
         return LOOP_COMPARE;
     if (tested)
-        return t.strided ? LOOP_SEARCH : LOOP_SCAN;
+        return t.strided || t.made ? LOOP_SEARCH : LOOP_SCAN;
     return LOOP_OTHER;
+}
+
+static bool hangs_on_loads(const struct code_body *code)
+{
+    for (unsigned i = 0; i < code->length; i++)
+        if (code_is_exit(code, i) && (compared(code, i)->left.loads || compared(code, i)->right.loads))
+            return true;
+    return false;
 }
 
 void loop_rule(const struct loop_body *body, struct loop_guess *guess)
@@ -159,10 +163,16 @@ void loop_rule(const struct loop_body *body, struct loop_guess *guess)
     guess->class = class_of(&code);
     guess->confidence = 1;
     guess->counter = way.counter;
-    guess->type = guess->class == LOOP_NONE    ? LOOP_TYPE_NONE
-                  : !way.found                 ? LOOP_TYPE_DATA
-                  : code.step[way.counter] > 0 ? LOOP_TYPE_UP
-                                               : LOOP_TYPE_DOWN;
+    int64_t step = 0;
+    if (way.counter != 31)
+        code_form_step(&code, &(struct form){.linear = true, .terms = 1, .var = {way.counter}, .factor = {1}},
+                       body->x, &step);
+    const struct code_insn *last = &code.insn[code.length - 1];
+    bool loops = last->kind == CODE_BRANCH && (int)code.length - 1 + last->target <= 0;
+    guess->type = !loops                                ? LOOP_TYPE_NONE
+                  : !way.found || hangs_on_loads(&code) ? LOOP_TYPE_DATA
+                  : step > 0                            ? LOOP_TYPE_UP
+                                                        : LOOP_TYPE_DOWN;
     double trips = way.found ? fabs((double)way.distance / (double)way.step) + way.inclusive : 1;
     guess->predicted_trips = (float)log2(fmax(trips, 1));
     guess->detector_trips = (float)log10(fmax(trips, 1));

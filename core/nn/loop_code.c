@@ -162,9 +162,18 @@ static void visit_memory(struct walk *w, unsigned at, const struct code_insn *i,
     }
 }
 
-static struct form computed(struct walk *w, const struct code_insn *i)
+static bool is_part(const struct form *f)
+{
+    return !f->linear && !f->loads && f->from;
+}
+
+static struct form computed(struct walk *w, const struct code_insn *i, struct code_fact *fact)
 {
     struct form n = value_in(w, i, CODE_N), m = value_in(w, i, CODE_M), a = value_in(w, i, CODE_A);
+    struct form d = form_constant(0);
+    if (i->reads >> CODE_D & 1)
+        d = value_in(w, i, CODE_D);
+    fact->composes = is_part(&n) + is_part(&m) + is_part(&a) + is_part(&d) > 1;
     if (i->linear)
         return form_sum(&n, i->n_factor, &m, i->m_factor, i->constant);
     if (i->multiplies && n.linear && n.terms == 0)
@@ -173,11 +182,7 @@ static struct form computed(struct walk *w, const struct code_insn *i)
         return form_sum(&a, 1, &n, times(m.constant, i->m_factor), 0);
     struct form f = form_mixed(&n, &m);
     f = form_mixed(&f, &a);
-    if (i->reads >> CODE_D & 1) {
-        struct form d = value_in(w, i, CODE_D);
-        f = form_mixed(&f, &d);
-    }
-    return f;
+    return form_mixed(&f, &d);
 }
 
 static void visit(struct walk *w, unsigned at)
@@ -196,7 +201,7 @@ static void visit(struct walk *w, unsigned at)
         if (i->target > 1 && at + i->target < w->code->length && (int)at + i->target > w->conditional_until)
             w->conditional_until = (int)at + i->target;
     } else if (i->kind == CODE_COMPUTE) {
-        fact->value = computed(w, i);
+        fact->value = computed(w, i, fact);
         if (i->sets_flags) {
             fact->left = value_in(w, i, CODE_N);
             struct form m = value_in(w, i, CODE_M);
@@ -210,6 +215,20 @@ static void visit(struct walk *w, unsigned at)
             if (i->writes >> f & 1 && i->var[f] != CODE_NO_VAR)
                 set_var(w, i->var[f], fact->value, fact->conditional);
     }
+}
+
+// Makes v AFFINE, or UNTOUCHED, if an iteration adds what does not change to it.
+static void find_step(struct code_body *code, unsigned v)
+{
+    struct form step = code->end[v], self = form_of_var(v);
+    step = form_sum(&step, 1, &self, -1, 0);
+    if (!code->end[v].linear || !step.linear)
+        return;
+    for (unsigned t = 0; t < step.terms; t++)
+        if (code->shape[step.var[t]] != SHAPE_UNTOUCHED)
+            return;
+    code->step[v] = step;
+    code->shape[v] = step.terms || step.constant ? SHAPE_AFFINE : SHAPE_UNTOUCHED;
 }
 
 void code_read(const struct loop_body *body, struct code_body *code)
@@ -229,25 +248,58 @@ void code_read(const struct loop_body *body, struct code_body *code)
         code->end[v] = *end;
         if (!(w.written & bit_of(v)))
             code->shape[v] = SHAPE_UNTOUCHED;
-        else if (end->linear && end->terms == 1 && end->var[0] == v && end->factor[0] == 1) {
-            code->shape[v] = end->constant ? SHAPE_AFFINE : SHAPE_UNTOUCHED;
-            code->step[v] = end->constant;
-        } else
+        else
             code->shape[v] = w.read_first & bit_of(v) ? SHAPE_CARRIED : SHAPE_TEMPORARY;
     }
+    // What is added has to be known to stay as it is first.
+    for (unsigned v = 0; v < CODE_VARS; v++)
+        if (w.written & bit_of(v))
+            find_step(code, v);
 }
 
-bool code_form_step(const struct code_body *code, const struct form *f, int64_t *step)
+bool code_form_is_steady(const struct code_body *code, const struct form *f)
+{
+    bool steady = f->linear;
+    for (unsigned t = 0; t < f->terms; t++)
+        steady &= code->shape[f->var[t]] == SHAPE_AFFINE || code->shape[f->var[t]] == SHAPE_UNTOUCHED;
+    return steady;
+}
+
+bool code_form_step(const struct code_body *code, const struct form *f, const uint64_t *x, int64_t *step)
 {
     *step = 0;
-    if (!f->linear)
+    if (!code_form_is_steady(code, f))
         return false;
     for (unsigned t = 0; t < f->terms; t++) {
-        if (code->shape[f->var[t]] == SHAPE_CARRIED)
+        const struct form *s = &code->step[f->var[t]];
+        int64_t one = s->constant;
+        if (s->terms && (!x || !code_form_value(s, x, &one)))
             return false;
-        *step = plus(*step, times(f->factor[t], code->step[f->var[t]]));
+        *step = plus(*step, times(f->factor[t], one));
     }
     return true;
+}
+
+unsigned code_bytes_beside(const struct code_body *code, unsigned at, enum code_kind kind)
+{
+    const struct form *a = &code->fact[at].address;
+    unsigned bytes = 0;
+    for (unsigned i = 0; i < code->length; i++) {
+        const struct form *b = &code->fact[i].address;
+        if (code->insn[i].kind != kind || code->fact[i].slot || a->linear != b->linear ||
+            a->terms != b->terms || a->from != b->from || a->loaded != b->loaded)
+            continue;
+        bool same = true;
+        for (unsigned t = 0; t < a->terms; t++) {
+            unsigned u = 0;
+            while (u < b->terms && (a->var[t] != b->var[u] || a->factor[t] != b->factor[u]))
+                u++;
+            same &= u < b->terms;
+        }
+        if (same)
+            bytes += code->insn[i].pair ? 2 * code->insn[i].size : code->insn[i].size;
+    }
+    return bytes;
 }
 
 bool code_form_value(const struct form *f, const uint64_t x[32], int64_t *value)
@@ -337,8 +389,8 @@ void code_find_way(const struct code_body *code, const uint64_t x[32], unsigned 
         int sign;
         int64_t a, b, a_step, b_step;
         if (!code_is_exit(code, i) || !exit_sides(code, i, &left, &right, &condition, &wide) ||
-            !sense_of(condition, &sign, &inclusive) || !code_form_step(code, left, &a_step) ||
-            !code_form_step(code, right, &b_step) || !code_form_value(left, x, &a) ||
+            !sense_of(condition, &sign, &inclusive) || !code_form_step(code, left, x, &a_step) ||
+            !code_form_step(code, right, x, &b_step) || !code_form_value(left, x, &a) ||
             !code_form_value(right, x, &b))
             continue;
         int64_t step = plus(a_step, -b_step), first = plus(a, -b);

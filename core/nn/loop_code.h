@@ -71,6 +71,7 @@ struct code_fact {
     struct form value; // what it writes to d; of stores: what is stored
     struct form left, right; // comparisons, and branches that test
     bool slot; // a load or store of a word of the stack
+    bool composes; // brings together two parts of registers, none of them loaded
     bool conditional; // a branch inside the body may lead around it
 };
 
@@ -81,13 +82,19 @@ struct code_body {
     uint8_t flags_from[LOOP_BODY_MAX]; // the instruction whose flags it reads; LOOP_BODY_MAX: none here
     struct form end[CODE_VARS]; // at the end of the iteration
     uint8_t shape[CODE_VARS]; // enum code_shape
-    int64_t step[CODE_VARS]; // of AFFINE variables
+    struct form step[CODE_VARS]; // of AFFINE variables: a sum of UNTOUCHED ones
 };
 
 void code_read(const struct loop_body *body, struct code_body *code);
 
-// By how much a value changes from one iteration to the next. False if that is not a known constant.
-bool code_form_step(const struct code_body *code, const struct form *f, int64_t *step);
+// By how much a value changes from one iteration to the next, with the registers x of the entry (NULL: only
+// what does not hang on them). False if it does not change steadily, or by nobody knows how much.
+bool code_form_step(const struct code_body *code, const struct form *f, const uint64_t *x, int64_t *step);
+// Whether it changes steadily, be it by 0.
+bool code_form_is_steady(const struct code_body *code, const struct form *f);
+// Bytes that the accesses of one kind make in an iteration beside the one at i: at addresses that differ from
+// its own by constants, its own included.
+unsigned code_bytes_beside(const struct code_body *code, unsigned i, enum code_kind kind);
 // Its value in the first iteration. False if it hangs on more than general registers.
 bool code_form_value(const struct form *f, const uint64_t x[32], int64_t *value);
 

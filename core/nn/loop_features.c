@@ -54,25 +54,6 @@ static bool two_loads(uint32_t loaded)
     return loaded & (loaded - 1);
 }
 
-// Whether another access of the same direction, or the other one, is at an address that differs by a
-// constant or not at all.
-static bool accessed_too(const struct code_body *code, unsigned at, unsigned kind)
-{
-    const struct form *a = &code->fact[at].address;
-    for (unsigned i = 0; i < code->length; i++) {
-        const struct form *b = &code->fact[i].address;
-        if (i == at || code->insn[i].kind != kind || code->fact[i].slot || a->linear != b->linear ||
-            a->terms != b->terms || a->from != b->from || a->loaded != b->loaded)
-            continue;
-        bool same = true;
-        for (unsigned t = 0; t < a->terms; t++)
-            same &= a->var[t] == b->var[t] && a->factor[t] == b->factor[t];
-        if (same)
-            return true;
-    }
-    return false;
-}
-
 static void features_of(const struct code_body *code, unsigned at, code_set affine, code_set carried,
                         uint32_t word, float out[LOOP_FEATURES])
 {
@@ -113,17 +94,20 @@ static void features_of(const struct code_body *code, unsigned at, code_set affi
 
     // memory
     int64_t step = 0;
-    bool moves = memory && !fact->slot && code_form_step(code, address, &step);
-    int64_t wide = insn->pair ? 2 * insn->size : insn->size, length = step < 0 ? -step : step;
-    *to++ = moves && length == wide;
-    *to++ = moves && length > wide;
-    *to++ = moves && step == 0;
+    bool heap = memory && !fact->slot, steady = heap && code_form_is_steady(code, address);
+    bool known = steady && code_form_step(code, address, NULL, &step);
+    int64_t loaded = heap ? code_bytes_beside(code, at, CODE_LOAD) : 0;
+    int64_t stored = heap ? code_bytes_beside(code, at, CODE_STORE) : 0;
+    int64_t dense = load ? loaded : stored, length = step < 0 ? -step : step;
+    *to++ = known && step && length <= dense;
+    *to++ = steady && (!known || length > dense);
+    *to++ = known && step == 0;
     *to++ = memory && address->loads > 0;
     *to++ = memory && address->loads > 1;
-    *to++ = memory && two_loads(address->loaded);
+    *to++ = fact->composes;
     *to++ = memory && chases(code, address);
-    *to++ = memory && !fact->slot && accessed_too(code, at, CODE_LOAD);
-    *to++ = memory && !fact->slot && accessed_too(code, at, CODE_STORE);
+    *to++ = load ? loaded > insn->size * (1 + insn->pair) : loaded > 0;
+    *to++ = store ? stored > insn->size * (1 + insn->pair) : stored > 0;
 
     // values
     *to++ = value->loads > 0;
