@@ -38,7 +38,9 @@ static void look_at_memory(const struct code_body *code, struct traffic *t)
         const struct code_fact *fact = &code->fact[i];
         t->calls |= insn->kind == CODE_LEAVES;
         t->composes |= fact->composes;
-        t->made |= insn->kind == CODE_COMPUTE && fact->value.loads && !insn->linear;
+        bool moved = insn->linear && insn->n_factor + insn->m_factor == 1 && insn->constant == 0;
+        bool writes = insn->writes >> CODE_D & 1 && insn->var[CODE_D] != CODE_NO_VAR;
+        t->made |= insn->kind == CODE_COMPUTE && writes && fact->value.loads && !moved;
         if ((insn->kind != CODE_LOAD && insn->kind != CODE_STORE) || fact->slot)
             continue;
         int64_t step = 0;
@@ -94,6 +96,16 @@ static unsigned loads_compared(const struct code_body *code)
     return most > 2 ? 2 : most;
 }
 
+// Every exit that tests what was loaded wants it equal to something, or different.
+static bool for_equality(const struct code_body *code)
+{
+    bool all = true;
+    for (unsigned i = 0; i < code->length; i++)
+        if (code_is_exit(code, i) && (compared(code, i)->left.loaded | compared(code, i)->right.loaded))
+            all &= code->insn[i].condition < 2;
+    return all;
+}
+
 static bool swaps(const struct code_body *code, const struct traffic *t)
 {
     if (t->loads < 2 || t->stores < 2 || t->looked_up)
@@ -124,7 +136,7 @@ static enum loop_class class_of(const struct code_body *code)
     if (t.stores && !t.loads)
         return affine_in(code, t.store->value.from) || t.store->value.loads ? LOOP_OTHER : LOOP_FILL;
     if (t.stores) {
-        if (swaps(code, &t))
+        if (swaps(code, &t) || (tested && t.store->value.loads && !t.looked_up))
             return LOOP_SORT_PASS;
         if (t.looked_up && t.store->value.loads)
             return t.composes ? LOOP_SPAN : LOOP_COLUMN;
@@ -141,7 +153,7 @@ static enum loop_class class_of(const struct code_body *code)
     if (tested > 1)
         return LOOP_COMPARE;
     if (tested)
-        return t.strided || t.made ? LOOP_SEARCH : LOOP_SCAN;
+        return t.strided || t.made || !for_equality(code) ? LOOP_SEARCH : LOOP_SCAN;
     return LOOP_OTHER;
 }
 
@@ -159,19 +171,17 @@ void loop_rule(const struct loop_body *body, struct loop_guess *guess)
     struct code_way way;
     code_read(body, &code);
     code_find_way(&code, body->x, 31, &way);
+    const struct code_insn *last = &code.insn[code.length - 1];
+    bool loops = last->kind == CODE_BRANCH && (int)code.length - 1 + last->target <= 0;
+    if (!loops)
+        way = (struct code_way){.counter = 31};
     memset(guess, 0, sizeof *guess);
     guess->class = class_of(&code);
     guess->confidence = 1;
     guess->counter = way.counter;
-    int64_t step = 0;
-    if (way.counter != 31)
-        code_form_step(&code, &(struct form){.linear = true, .terms = 1, .var = {way.counter}, .factor = {1}},
-                       body->x, &step);
-    const struct code_insn *last = &code.insn[code.length - 1];
-    bool loops = last->kind == CODE_BRANCH && (int)code.length - 1 + last->target <= 0;
     guess->type = !loops                                ? LOOP_TYPE_NONE
                   : !way.found || hangs_on_loads(&code) ? LOOP_TYPE_DATA
-                  : step > 0                            ? LOOP_TYPE_UP
+                  : way.up                              ? LOOP_TYPE_UP
                                                         : LOOP_TYPE_DOWN;
     double trips = way.found ? fabs((double)way.distance / (double)way.step) + way.inclusive : 1;
     guess->predicted_trips = (float)log2(fmax(trips, 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading loops as data, dividing them, naming their registers differently, and counting right answers.
+// Reading loops as data, dividing them, and counting right answers.
 #include "loop_train.h"
 
 #include <cjson/cJSON.h>
@@ -7,17 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core/nn/loop_code.h"
-
 const char *const loop_part_names[LOOP_PARTS] = {"train", "validation", "test", "real"};
 const char loop_split[] =
-    "by program, after dropping equal bodies: of 20 programs 2 test and 2 validate, by a hash of their name; "
-    "what was compiled with -O3, -Os or -Oz is never trained on, and only that tests; real programs only "
+    "by program, after dropping equal bodies: of 20 programs 3 test and 2 validate, by a hash of their name; "
+    "what was compiled with -O3 or -Os is never trained on, and only that tests; real programs only "
     "test";
 
 static bool is_test_level(const char *compiler)
 {
-    return strstr(compiler, "-O3") || strstr(compiler, "-Os") || strstr(compiler, "-Oz");
+    return strstr(compiler, "-O3") || strstr(compiler, "-Os");
 }
 
 static bool is_generated(const struct loop_sample *s)
@@ -34,11 +32,11 @@ static enum loop_part part_of(const struct loop_sample *s)
         hash = rng_mix(hash + (uint8_t)*c + 0x9e3779b97f4a7c15u);
     unsigned place = hash % 20;
     bool test_level = is_test_level(s->compiler);
-    if (place < 2)
+    if (place < 3)
         return test_level ? LOOP_TEST : LOOP_PARTS;
     if (test_level)
         return LOOP_PARTS;
-    return place < 4 ? LOOP_VALIDATION : LOOP_TRAIN;
+    return place < 5 ? LOOP_VALIDATION : LOOP_TRAIN;
 }
 
 bool loop_set_read(struct loop_set *set, char **files, int count, struct nn_error *error)
@@ -69,38 +67,6 @@ void loop_set_free(struct loop_set *set)
     for (unsigned p = 0; p < LOOP_PARTS; p++)
         free(set->part[p]);
     loop_data_free(&set->data);
-}
-
-void loop_rename(struct loop_sample *sample, struct rng *random)
-{
-    enum { MOVED = 29 }; // not the frame's and the link register, which have a meaning of their own
-    struct loop_body *body = &sample->body;
-    struct code_insn insn[LOOP_BODY_MAX];
-    for (unsigned i = 0; i < body->length; i++) {
-        code_decode(body->words[i], &insn[i]);
-        if (!insn[i].known || insn[i].kind == CODE_LEAVES)
-            return;
-    }
-    uint8_t name[32];
-    for (uint8_t r = 0; r < 32; r++)
-        name[r] = r;
-    for (uint32_t left = MOVED; left > 1; left--) {
-        uint32_t other = rng_below(random, left);
-        uint8_t kept = name[left - 1];
-        name[left - 1] = name[other];
-        name[other] = kept;
-    }
-    uint64_t x[32];
-    memcpy(x, body->x, sizeof x);
-    for (unsigned r = 0; r < 32; r++)
-        body->x[name[r]] = x[r];
-    for (unsigned i = 0; i < body->length; i++)
-        for (unsigned f = 0; f < CODE_FIELDS; f++)
-            if (insn[i].general >> f & 1) {
-                unsigned shift = code_field_shift[f], r = body->words[i] >> shift & 31;
-                body->words[i] = (body->words[i] & ~(31u << shift)) | (uint32_t)name[r] << shift;
-            }
-    sample->counter = name[sample->counter];
 }
 
 bool loop_has_trips(const struct loop_sample *s)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Trains the three loop nets. The detector sees loops under ever other register numbers; the recognizer's
-// input hardly shows them; the predictor learns from what the two trained nets say of each loop.
+// Trains the three loop nets: detector and recognizer on loops in ever other forms, the predictor on what the
+// two trained nets say of each loop.
 #include "loop_train.h"
 
 #include <cjson/cJSON.h>
@@ -18,10 +18,12 @@ static const struct recipe {
     const char *data;
 } recipes[LOOP_NETS] = {
     [NET_DETECTOR] = {24, 1e-3f, 1e-5f, 0.01f, 0.1f,
-                      "neuromodel generate; registers X0..X28 renumbered at random in 3 of 4 samples"},
-    [NET_RECOGNIZER] = {30, 1e-3f, 1e-5f, 0.01f, 0.2f, "neuromodel generate"},
-    [NET_PREDICTOR] = {200, 2e-3f, 1e-5f, 0, 0,
-                       "neuromodel generate; with the recognizer's embedding and the detector's counter"},
+                      "neuromodel generate loops; 3 of 4 samples varied (loop_vary.c)"},
+    [NET_RECOGNIZER] = {30, 1e-3f, 1e-5f, 0.01f, 0.2f,
+                        "neuromodel generate loops; 3 of 4 samples varied (loop_vary.c)"},
+    [NET_PREDICTOR] =
+        {200, 2e-3f, 1e-5f, 0, 0,
+         "neuromodel generate loops; with the recognizer's embedding and the detector's counter"},
 };
 
 enum { INPUTS = RECOGNIZER_EMBEDDING + PREDICTOR_NUMBERS };
@@ -127,8 +129,8 @@ static struct tensor *bodies_loss(void *context, struct graph *g, uint64_t epoch
     struct rng random = {rng_mix(t->seed) + rng_mix(step + 1)};
     for (int i = 0; i < BATCH; i++) {
         t->batch[i] = *t->set->part[LOOP_TRAIN][order[i]];
-        if (t->net == NET_DETECTOR && rng_below(&random, 4))
-            loop_rename(&t->batch[i], &random);
+        if (rng_below(&random, 4))
+            loop_vary(&t->batch[i], &random);
         bodies[i] = &t->batch[i].body;
     }
     return t->net == NET_DETECTOR ? detector_loss(t, g, bodies) : recognizer_loss(t, g, bodies);

@@ -41,9 +41,10 @@ struct loop_set {
 bool loop_set_read(struct loop_set *set, char **files, int count, struct nn_error *error);
 void loop_set_free(struct loop_set *set);
 
-// The same loop with its registers X0..X28 numbered differently. Leaves it as it is if it calls, or has an
+// Other code for the same loop, for training: its registers X0..X28 numbered differently (unless it calls),
+// neighbours exchanged that do not need each other, comparisons turned round. Leaves it as it is if it has an
 // instruction whose registers are not known.
-void loop_rename(struct loop_sample *sample, struct rng *random);
+void loop_vary(struct loop_sample *sample, struct rng *random);
 
 // ---- models ----
 

@@ -162,9 +162,19 @@ static void visit_memory(struct walk *w, unsigned at, const struct code_insn *i,
     }
 }
 
-static bool is_part(const struct form *f)
+// What the flags that an instruction reads were made of.
+static struct form flags_form(const struct walk *w)
 {
-    return !f->linear && !f->loads && f->from;
+    struct form none = form_constant(0);
+    if (w->flags == LOOP_BODY_MAX)
+        return none;
+    const struct code_fact *fact = &w->code->fact[w->flags];
+    return form_mixed(&fact->left, &fact->right);
+}
+
+static bool is_part(const struct code_insn *i, unsigned field, const struct form *f)
+{
+    return (!f->linear || i->extracts >> field & 1) && !f->loads && f->from;
 }
 
 static struct form computed(struct walk *w, const struct code_insn *i, struct code_fact *fact)
@@ -173,7 +183,7 @@ static struct form computed(struct walk *w, const struct code_insn *i, struct co
     struct form d = form_constant(0);
     if (i->reads >> CODE_D & 1)
         d = value_in(w, i, CODE_D);
-    fact->composes = is_part(&n) + is_part(&m) + is_part(&a) + is_part(&d) > 1;
+    fact->composes = is_part(i, CODE_N, &n) + is_part(i, CODE_M, &m) + is_part(i, CODE_D, &d) > 1;
     if (i->linear)
         return form_sum(&n, i->n_factor, &m, i->m_factor, i->constant);
     if (i->multiplies && n.linear && n.terms == 0)
@@ -182,7 +192,20 @@ static struct form computed(struct walk *w, const struct code_insn *i, struct co
         return form_sum(&a, 1, &n, times(m.constant, i->m_factor), 0);
     struct form f = form_mixed(&n, &m);
     f = form_mixed(&f, &a);
+    if (i->reads_flags) {
+        struct form flags = flags_form(w);
+        f = form_mixed(&f, &flags);
+    }
     return form_mixed(&f, &d);
+}
+
+static void compare(struct walk *w, const struct code_insn *i, struct code_fact *fact)
+{
+    struct form m = value_in(w, i, CODE_M), flags = flags_form(w);
+    fact->left = value_in(w, i, CODE_N);
+    fact->right = i->compares && i->linear ? form_sum(&m, -i->m_factor, &m, 0, -i->constant) : m;
+    if (i->reads_flags)
+        fact->right = form_mixed(&fact->right, &flags);
 }
 
 static void visit(struct walk *w, unsigned at)
@@ -200,15 +223,15 @@ static void visit(struct walk *w, unsigned at)
         fact->right = form_constant(0);
         if (i->target > 1 && at + i->target < w->code->length && (int)at + i->target > w->conditional_until)
             w->conditional_until = (int)at + i->target;
+    } else if (i->kind == CODE_LEAVES) {
+        // What a call gives back is as unknown as what a load gets.
+        struct form given = {.loads = 1, .loaded = 1u << at};
+        for (unsigned r = 0; r < 19; r++)
+            set_var(w, r, given, fact->conditional);
     } else if (i->kind == CODE_COMPUTE) {
         fact->value = computed(w, i, fact);
         if (i->sets_flags) {
-            fact->left = value_in(w, i, CODE_N);
-            struct form m = value_in(w, i, CODE_M);
-            if (i->compares)
-                fact->right = form_sum(&m, -i->m_factor, &m, 0, -i->constant);
-            else
-                fact->right = m;
+            compare(w, i, fact);
             w->flags = at;
         }
         for (unsigned f = 0; f < CODE_FIELDS; f++)
@@ -407,6 +430,7 @@ void code_find_way(const struct code_body *code, const uint64_t x[32], unsigned 
         *way = (struct code_way){.found = true,
                                  .at = i,
                                  .counter = counts,
+                                 .up = (a_step ? a_step : b_step) > 0,
                                  .step = step,
                                  .distance = behind && sign ? 0 : distance,
                                  .inclusive = inclusive};

@@ -36,6 +36,7 @@ struct code_insn {
     bool sets_flags, reads_flags, compares; // compares: by subtraction
     bool wide; // 64 bits
     bool linear; // d = n_factor · n + m_factor · m + constant; so are both sides of a comparison
+    uint8_t extracts; // fields of whose register only a part goes in
     bool multiplies; // d = a + m_factor · n · m
     int64_t n_factor, m_factor, constant;
     // loads and stores: address n + m_factor · m + constant
@@ -107,6 +108,7 @@ struct code_way {
     bool found;
     unsigned at; // instruction that leaves
     unsigned counter; // register that counts there; 31 = none
+    bool up; // what is compared with the limit grows
     int64_t step; // what the distance of counter and limit changes by in an iteration; not 0
     int64_t distance; // how far they are apart at the entry
     bool inclusive; // the iteration at the limit is still done

@@ -87,6 +87,7 @@ static void decode_immediate(struct code_insn *i, uint32_t word)
     case 6: { // SBFM, BFM, UBFM
         unsigned opcode = bits(word, 30, 29), immr = bits(word, 21, 16), imms = bits(word, 15, 10);
         general(i, word, opcode == 1 ? N | D : N, D, 0);
+        i->extracts = opcode == 1 ? N | D : 0;
         unsigned top = i->wide ? 63 : 31;
         if (opcode == 2 && imms != top && imms + 1 == immr)
             linear(i, (int64_t)1 << (top - imms), 0, 0); // LSL
@@ -103,6 +104,12 @@ static void decode_immediate(struct code_insn *i, uint32_t word)
     }
 }
 
+// Of a shifted operand.
+static uint8_t shifts_right(uint32_t word)
+{
+    return bits(word, 23, 22) && bits(word, 15, 10) ? M : 0;
+}
+
 static void decode_register(struct code_insn *i, uint32_t word)
 {
     bool subtract = bits(word, 30, 30), set = bits(word, 29, 29);
@@ -110,6 +117,7 @@ static void decode_register(struct code_insn *i, uint32_t word)
         set = bits(word, 30, 29) == 3;
         general(i, word, N | M, D, 0);
         i->sets_flags = set;
+        i->extracts = shifts_right(word);
         if (bits(word, 30, 29) == 1 && !bits(word, 21, 21) && bits(word, 9, 5) == 31 &&
             bits(word, 23, 22) == 0)
             linear(i, 0, (int64_t)1 << bits(word, 15, 10), 0); // MOV
@@ -120,6 +128,7 @@ static void decode_register(struct code_insn *i, uint32_t word)
         int64_t factor = (int64_t)((uint64_t)1 << (shift & 63));
         if (extended ? bits(word, 14, 14) || bits(word, 13, 13) : bits(word, 23, 22) == 0)
             linear(i, 1, subtract ? -factor : factor, 0);
+        i->extracts = extended ? 0 : shifts_right(word);
         i->sets_flags = set;
         i->compares = set;
     } else if (bits(word, 24, 24)) { // MADD and its kin

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Other code for the same loop: what another compiler, or the same one on another day, might have made of it.
+#include "loop_train.h"
+
+#include <string.h>
+
+#include "../core/nn/loop_code.h"
+
+struct varied {
+    struct loop_body *body;
+    struct code_insn insn[LOOP_BODY_MAX];
+};
+
+static bool touches(const struct code_insn *i, unsigned fields, unsigned var)
+{
+    for (unsigned f = 0; f < CODE_FIELDS; f++)
+        if (fields >> f & 1 && i->var[f] == var && var != CODE_NO_VAR)
+            return true;
+    return false;
+}
+
+// Whether a writes what b reads or writes.
+static bool feeds(const struct code_insn *a, const struct code_insn *b)
+{
+    for (unsigned f = 0; f < CODE_FIELDS; f++)
+        if (a->writes >> f & 1 && touches(b, b->reads | b->writes, a->var[f]))
+            return true;
+    return a->sets_flags && (b->sets_flags || b->reads_flags);
+}
+
+static bool moves(const struct code_insn *i, uint32_t word)
+{
+    bool by_pc = (word & 0x1f000000) == 0x10000000 || (word & 0x3b000000) == 0x18000000; // ADR, LDR literal
+    return i->kind != CODE_BRANCH && i->kind != CODE_LEAVES && !by_pc;
+}
+
+static bool is_target(const struct varied *v, unsigned at)
+{
+    for (unsigned i = 0; i < v->body->length; i++)
+        if (v->insn[i].kind == CODE_BRANCH && (int)i + v->insn[i].target == (int)at)
+            return true;
+    return false;
+}
+
+// Exchanges neighbours of which neither needs the other.
+static void reorder(struct varied *v, struct rng *random)
+{
+    uint32_t *words = v->body->words, pairs = v->body->length - 1;
+    for (unsigned tries = 0; tries < 2 * pairs; tries++) {
+        unsigned i = rng_below(random, pairs);
+        struct code_insn *a = &v->insn[i], *b = a + 1;
+        bool memory = a->kind != CODE_COMPUTE && b->kind != CODE_COMPUTE &&
+                      (a->kind == CODE_STORE || b->kind == CODE_STORE);
+        if (memory || !moves(a, words[i]) || !moves(b, words[i + 1]) || feeds(a, b) || feeds(b, a) ||
+            is_target(v, i + 1))
+            continue;
+        struct code_insn insn = *a;
+        uint32_t word = words[i];
+        *a = *b;
+        *b = insn;
+        words[i] = words[i + 1];
+        words[i + 1] = word;
+    }
+}
+
+// Compares the other way round where only branches ask for the result.
+static void turn_comparisons(struct varied *v, struct rng *random)
+{
+    // EQ NE HS LO MI PL VS VC HI LS GE LT GT LE, with the operands exchanged; 15: there is none.
+    static const uint8_t turned[16] = {0, 1, 9, 8, 15, 15, 15, 15, 3, 2, 13, 12, 11, 10, 15, 15};
+    uint32_t *words = v->body->words;
+    for (unsigned i = 0; i < v->body->length; i++) {
+        // CMP of two registers, neither shifted nor 31
+        if ((words[i] & 0x7fe0fc1f) != 0x6b00001f || v->insn[i].var[CODE_N] == CODE_NO_VAR ||
+            v->insn[i].var[CODE_M] == CODE_NO_VAR || rng_below(random, 2))
+            continue;
+        unsigned end = i + 1;
+        bool good = true;
+        for (; end < v->body->length && !v->insn[end].sets_flags; end++)
+            if (v->insn[end].reads_flags)
+                good &= v->insn[end].kind == CODE_BRANCH && turned[words[end] & 15] != 15;
+        for (unsigned j = 0; j < v->body->length; j++)
+            good &= v->insn[j].kind != CODE_LEAVES;
+        // The next iteration may ask, too.
+        for (unsigned j = 0; j < i && end == v->body->length && !v->insn[j].sets_flags; j++)
+            good &= !v->insn[j].reads_flags;
+        if (!good)
+            continue;
+        words[i] = (words[i] & ~0x1f03e0u) | (words[i] >> 5 & 31) << 16 | (words[i] >> 16 & 31) << 5;
+        code_decode(words[i], &v->insn[i]);
+        for (unsigned j = i + 1; j < end; j++)
+            if (v->insn[j].reads_flags) {
+                words[j] = (words[j] & ~15u) | turned[words[j] & 15];
+                code_decode(words[j], &v->insn[j]);
+            }
+    }
+}
+
+static void rename_registers(struct varied *v, struct loop_sample *sample, struct rng *random)
+{
+    enum { MOVED = 29 }; // not the frame's and the link register, which have a meaning of their own
+    struct loop_body *body = v->body;
+    uint8_t name[32];
+    for (uint8_t r = 0; r < 32; r++)
+        name[r] = r;
+    for (uint32_t left = MOVED; left > 1; left--) {
+        uint32_t other = rng_below(random, left);
+        uint8_t kept = name[left - 1];
+        name[left - 1] = name[other];
+        name[other] = kept;
+    }
+    uint64_t x[32];
+    memcpy(x, body->x, sizeof x);
+    for (unsigned r = 0; r < 32; r++)
+        body->x[name[r]] = x[r];
+    for (unsigned i = 0; i < body->length; i++)
+        for (unsigned f = 0; f < CODE_FIELDS; f++)
+            if (v->insn[i].general >> f & 1) {
+                unsigned shift = code_field_shift[f], r = body->words[i] >> shift & 31;
+                body->words[i] = (body->words[i] & ~(31u << shift)) | (uint32_t)name[r] << shift;
+            }
+    sample->counter = name[sample->counter];
+}
+
+void loop_vary(struct loop_sample *sample, struct rng *random)
+{
+    struct varied v = {.body = &sample->body};
+    bool leaves = false;
+    for (unsigned i = 0; i < v.body->length; i++) {
+        code_decode(v.body->words[i], &v.insn[i]);
+        if (!v.insn[i].known)
+            return;
+        leaves |= v.insn[i].kind == CODE_LEAVES;
+    }
+    if (v.body->length > 1)
+        reorder(&v, random);
+    turn_comparisons(&v, random);
+    if (!leaves)
+        rename_registers(&v, sample, random);
+}
