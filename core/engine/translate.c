@@ -60,8 +60,7 @@ static uint32_t make_call_thunk(struct translator *t, uint32_t pc)
     return start;
 }
 
-// The slot for pc; NULL when there is no room.
-static struct slot *want_slot(struct translator *t, uint32_t pc)
+struct slot *translate_slot(struct translator *t, uint32_t pc)
 {
     struct slot *s = slot_at(t, pc);
     if (s)
@@ -85,7 +84,7 @@ static uint32_t make_exit_thunk(struct translator *t, uint32_t pc)
 // The cells for pc, with a thunk in them if there is no code yet; NULL when there is no room.
 static uint32_t *want_call_cell(struct translator *t, uint32_t pc)
 {
-    struct slot *s = want_slot(t, pc);
+    struct slot *s = translate_slot(t, pc);
     if (!s || (!s->call_thunk && !(s->call_thunk = make_call_thunk(t, pc))))
         return NULL;
     uint32_t *cell = &t->low->call_cells[s - t->slots];
@@ -96,7 +95,7 @@ static uint32_t *want_call_cell(struct translator *t, uint32_t pc)
 
 static uint32_t *want_exit_cell(struct translator *t, uint32_t pc)
 {
-    struct slot *s = want_slot(t, pc);
+    struct slot *s = translate_slot(t, pc);
     if (!s || (!s->exit_thunk && !(s->exit_thunk = make_exit_thunk(t, pc))))
         return NULL;
     uint32_t *cell = &t->low->exit_cells[s - t->slots];
@@ -279,29 +278,18 @@ static void enqueue(struct translator *t, struct slot *s)
     }
 }
 
-// What was hot at the program's start is compiled for its next start, when there is nothing better to do.
-static void request_early(struct translator *t)
-{
-    pthread_mutex_lock(&t->lock);
-    struct slot *s = t->queue_head == t->queue_tail ? slot_at(t, t->early[--t->early_count]) : NULL;
-    if (s && s->state == SLOT_COLD)
-        enqueue(t, s);
-    pthread_mutex_unlock(&t->lock);
-}
-
 void translate_request(struct translator *t, uint32_t pc)
 {
     struct slot *s;
-    if (!t->m->entering || forked || !(s = want_slot(t, pc)) || s->state != SLOT_COLD)
+    if (!t->m->entering || forked || !(s = translate_slot(t, pc)) || s->state != SLOT_COLD)
         return;
-    if (t->m->stats.retired < WARM_UP && !t->assume_executed) {
-        if (!s->early && t->early_count < EARLY_MAX) {
-            s->early = true;
-            t->early[t->early_count++] = pc;
-        }
-        return;
-    }
-    if (++t->cold_requests < t->loading_patience || ++s->requests < t->patience)
+    t->new_requests++;
+    if (s->requests < UINT16_MAX)
+        s->requests++;
+    t->ready_requests += s->requests == t->patience ? s->requests : s->requests > t->patience;
+    bool is_new = !t->cached_count && !t->assume_executed;
+    if (s->requests < t->patience || t->ready_requests < t->loading_patience ||
+        (is_new && t->m->stats.retired < WARM_UP))
         return;
     pthread_mutex_lock(&t->lock);
     enqueue(t, s);
@@ -391,8 +379,6 @@ static struct cached_object describe(const struct compiled *c)
 
 void translate_install(struct translator *t)
 {
-    if (t->early_count && t->compiled_any && t->cache)
-        request_early(t);
     if (forked || !atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire))
         return;
     pthread_mutex_lock(&t->lock);
@@ -432,7 +418,7 @@ void translate_set_entered(struct translator *t, bool entered)
 
 void translate_now(struct translator *t, uint32_t pc)
 {
-    struct slot *s = want_slot(t, pc);
+    struct slot *s = translate_slot(t, pc);
     t->assume_executed = true;
     t->patience = 0;
     translate_request(t, pc);
@@ -572,8 +558,8 @@ void translator_destroy(struct translator *t)
         free(c);
     }
     if (t->cache && !forked) {
-        if (t->compiled_any)
-            save_executed(t);
+        if (t->compiled_any || t->new_requests > WORTH_SAVING)
+            save_history(t);
         code_cache_close(t->cache);
     }
     free(t->executed);

@@ -70,8 +70,36 @@ static void load_executed(struct translator *t, const struct cached_object *o)
     }
 }
 
+static void load_requests(struct translator *t, const struct cached_object *o)
+{
+    const struct cold_request *list = (const struct cold_request *)o->bytes;
+    for (size_t i = 0; i < o->size / sizeof *list; i++) {
+        struct slot *s = translate_slot(t, list[i].pc);
+        if (!s)
+            return;
+        s->requests = (uint16_t)list[i].requests;
+        t->ready_requests += s->requests >= WARM_PATIENCE ? s->requests : 0;
+    }
+}
+
+// What was asked for, but not often enough so far.
+static void save_requests(struct translator *t)
+{
+    struct cold_request *list = malloc(SLOTS * sizeof *list);
+    size_t count = 0;
+    for (size_t i = 0; list && i < SLOTS; i++)
+        if (t->slots[i].state == SLOT_COLD && t->slots[i].requests)
+            list[count++] = (struct cold_request){t->slots[i].pc, t->slots[i].requests};
+    struct cached_object o = {
+        .entry = REQUESTS_ENTRY, .bytes = (unsigned char *)list, .size = count * sizeof *list};
+    if (count)
+        code_cache_add(t->cache, &o);
+    else
+        free(list);
+}
+
 // Adds what has run to the cache, this time and earlier.
-void save_executed(struct translator *t)
+static void save_executed(struct translator *t)
 {
     struct executed_page *pages = calloc(EXECUTED_PAGES_MAX, sizeof *pages);
     size_t count = 0;
@@ -86,12 +114,21 @@ void save_executed(struct translator *t)
     }
     struct cached_object o = {
         .entry = EXECUTED_ENTRY, .bytes = (unsigned char *)pages, .size = count * sizeof *pages};
-    if (t->executed)
-        code_cache_drop(t->cache, t->executed_index);
     if (count)
         code_cache_add(t->cache, &o);
     else
         free(pages);
+}
+
+void save_history(struct translator *t)
+{
+    for (size_t i = 0; i < code_cache_count(t->cache); i++) {
+        uint32_t entry = code_cache_get(t->cache, i)->entry;
+        if (entry == EXECUTED_ENTRY || entry == REQUESTS_ENTRY)
+            code_cache_drop(t->cache, i);
+    }
+    save_executed(t);
+    save_requests(t);
 }
 
 void translate_load_cache(struct translator *t, const char *folder)
@@ -103,7 +140,10 @@ void translate_load_cache(struct translator *t, const char *folder)
         const struct cached_object *o = code_cache_get(t->cache, i);
         if (o->entry == EXECUTED_ENTRY) {
             load_executed(t, o);
-            t->executed_index = (unsigned)i;
+            continue;
+        }
+        if (o->entry == REQUESTS_ENTRY) {
+            load_requests(t, o);
             continue;
         }
         if (o->page_count == 0 ? t->enter_region == 0 : t->enter_region != 0) {

@@ -19,11 +19,16 @@ enum {
     THUNK_BYTES = 32,
     EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
     EXECUTED_PAGES_MAX = 4096,
-    EARLY_MAX = 512,
     WARM_PATIENCE = 8,
-    WORTH_LOADING = 4000, // requests: by then interpreting what they are for has cost as much as loading LLVM
-    WARM_UP = 20000000, // instructions: a program that ends before is not worth loading LLVM for
-    EXECUTED_ENTRY = 1, // of the cached object that holds what was executed; no code begins there
+    // Requests, of about 40 us of interpreting each, for code that was asked for often: by then that has cost
+    // about as much as loading LLVM and compiling it. And how many new ones are worth writing the cache anew.
+    WORTH_LOADING = 3000,
+    WORTH_SAVING = 100,
+    WARM_UP = 20000000, // instructions: a new program that ends before is not worth loading LLVM for
+    // Of cached objects that hold no code, which begins elsewhere: what was executed; what was asked for in
+    // vain.
+    EXECUTED_ENTRY = 1,
+    REQUESTS_ENTRY = 2,
 };
 
 enum slot_state { SLOT_COLD, SLOT_QUEUED, SLOT_DONE, SLOT_FAILED };
@@ -32,14 +37,18 @@ struct slot {
     uint32_t pc; // 0: free (nothing is ever mapped there)
     uint32_t call_thunk, exit_thunk; // the code that stands in
     uint8_t state; // enum slot_state
-    uint8_t requests;
-    bool early;
+    uint16_t requests; // so far, in earlier runs, too
 };
 
 // The instructions of a page that have run.
 struct executed_page {
     uint32_t address;
     uint8_t bits[EXECUTED_BYTES];
+};
+
+// A request that was not granted, as the cache holds it.
+struct cold_request {
+    uint32_t pc, requests;
 };
 
 // A translated region that is installed, or was.
@@ -83,12 +92,10 @@ struct translator {
     // Which instructions have run, in this run or, by the cache, an earlier one: a bit each, by page.
     struct executed_page *executed;
     unsigned executed_count;
-    unsigned executed_index; // of it in the cache, for being replaced
-    uint32_t early[EARLY_MAX]; // pc of what was requested before WARM_UP
-    unsigned early_count;
     unsigned patience; // requests before code is compiled
-    unsigned cold_requests,
-        loading_patience; // requests of any code that is not translated; before LLVM is loaded
+    // Requests of this run; of code that was asked for often enough; and how many of these LLVM is loaded
+    // for.
+    unsigned new_requests, ready_requests, loading_patience;
     bool compiled_any, assume_executed;
     struct code_cache *cache; // NULL: nothing is kept
     uint64_t region_count, cached_count;
@@ -108,6 +115,8 @@ struct translator {
 };
 
 // ---- translate.c ----
+// The slot for pc; NULL when there is no room.
+struct slot *translate_slot(struct translator *t, uint32_t pc);
 // Links an object and makes it reachable; false if it fits the guest no more, or is damaged.
 bool translate_install_object(struct translator *t, const struct cached_object *o);
 
@@ -120,7 +129,7 @@ void *compile_thread(void *translator);
 // earlier run.
 bool was_decoded(const struct translator *t, uint32_t pc);
 bool was_executed_earlier(const struct translator *t, uint32_t pc);
-// Adds what has run to the cache, this time and earlier.
-void save_executed(struct translator *t);
+// Puts into the cache what has run, and what was asked for, this time and earlier.
+void save_history(struct translator *t);
 
 #endif
