@@ -369,7 +369,7 @@ static __attribute__((noinline)) handler_function *observe(cpu *c, const op *o, 
     return (handler_function *)(code + (int32_t)loop_watch_handler(d, pc));
 }
 
-// A loop's header in a run that is watched.
+// A loop's header, or what is behind its branch, in a run that is watched.
 DEFINE(do_observe)
 {
     return observe(c, o, code)(c, o, code);
@@ -469,25 +469,27 @@ void interp_patch_loop(struct machine *m, struct loop *loop)
         patch_loop(m, loop, header);
 }
 
-// The op at pc has been decoded: watches the loop that it closes, and the one that it begins.
+// The op at a place to watch: if it is decoded, what stands there now goes behind the watch.
+static void watch_place(struct machine *m, op *o)
+{
+    uint32_t observed = handler_offset(do_observe);
+    if (!o->handler || o->handler == observed)
+        return;
+    loop_watch_set_handler(m->loop_watch, (uint32_t)pc_of(&m->cpu, o), o->handler);
+    o->handler = observed;
+}
+
+// The op at pc has been decoded: watches the loop that it closes, and the places of known ones.
 static void watch_loops(struct machine *m, uint64_t pc, enum insn id)
 {
-    cpu *c = &m->cpu;
-    op *o = op_at(c, pc);
-    uint32_t observed = handler_offset(do_observe);
-    if (loop_watch_is_header(m->loop_watch, (uint32_t)pc)) {
-        loop_watch_set_handler(m->loop_watch, (uint32_t)pc, o->handler);
-        o->handler = observed;
+    op *o = op_at(&m->cpu, pc);
+    if (is_backward(id, o) && id != INSN_bl &&
+        loop_watch_add(m->loop_watch, (uint32_t)pc_of(&m->cpu, o + o->disp), (uint32_t)pc)) {
+        watch_place(m, o + o->disp);
+        watch_place(m, o + 1);
     }
-    if (!is_backward(id, o) || id == INSN_bl)
-        return;
-    op *header = o + o->disp;
-    uint32_t header_pc = (uint32_t)pc_of(c, header);
-    if (loop_watch_add(m->loop_watch, header_pc, (uint32_t)pc) && header->handler &&
-        header->handler != observed) {
-        loop_watch_set_handler(m->loop_watch, header_pc, header->handler);
-        header->handler = observed;
-    }
+    if (loop_watch_is_place(m->loop_watch, (uint32_t)pc))
+        watch_place(m, o);
 }
 
 // Gives the op at o its operands and handler. A sequence's later ops get their operands only: who jumps to

@@ -8,23 +8,24 @@
 enum { BUCKETS = 4096 };
 
 struct watch {
-    struct watch *next; // of the same bucket
+    struct watch *next; // of the same bucket by header
+    struct watch *next_behind; // of the same bucket by what is behind the branch
     uint32_t taken; // by the branch, when the header was last come to
-    bool open; // an entry is under way
+    bool arrived, open; // the header has been come to; an entry is under way
     bool partial; // it began before the loop was known: not reported
     struct machine_loop_entry entry;
 };
 
-struct header {
-    struct header *next;
+struct place {
+    struct place *next;
     uint32_t pc, handler;
 };
 
 struct loop_watch {
     void (*report)(void *user, const struct machine_loop_entry *entry);
     void *user;
-    struct watch *watches[BUCKETS];
-    struct header *headers[BUCKETS];
+    struct watch *watches[BUCKETS], *behind[BUCKETS];
+    struct place *places[BUCKETS];
 };
 
 static unsigned bucket(uint32_t pc)
@@ -32,12 +33,25 @@ static unsigned bucket(uint32_t pc)
     return pc / 4 % BUCKETS;
 }
 
-static struct header *find_header(const struct loop_watch *d, uint32_t pc)
+static struct place *find_place(const struct loop_watch *d, uint32_t pc)
 {
-    struct header *h = d->headers[bucket(pc)];
-    while (h && h->pc != pc)
-        h = h->next;
-    return h;
+    struct place *p = d->places[bucket(pc)];
+    while (p && p->pc != pc)
+        p = p->next;
+    return p;
+}
+
+// False if there is no memory.
+static bool add_place(struct loop_watch *d, uint32_t pc)
+{
+    if (find_place(d, pc))
+        return true;
+    struct place *p = calloc(1, sizeof *p);
+    if (!p)
+        return false;
+    *p = (struct place){d->places[bucket(pc)], pc, 0};
+    d->places[bucket(pc)] = p;
+    return true;
 }
 
 struct loop_watch *loop_watch_create(void (*report)(void *user, const struct machine_loop_entry *entry),
@@ -68,9 +82,9 @@ void loop_watch_destroy(struct loop_watch *d)
             finish(d, w);
             free(w);
         }
-        for (struct header *h = d->headers[i], *next; h; h = next) {
-            next = h->next;
-            free(h);
+        for (struct place *p = d->places[i], *next; p; p = next) {
+            next = p->next;
+            free(p);
         }
     }
     free(d);
@@ -83,15 +97,7 @@ bool loop_watch_add(struct loop_watch *d, uint32_t header, uint32_t branch)
         if (w->entry.branch == branch)
             return false;
     struct watch *w = calloc(1, sizeof *w);
-    struct header *h = find_header(d, header);
-    if (w && !h) {
-        h = calloc(1, sizeof *h);
-        if (h) {
-            *h = (struct header){d->headers[b], header, 0};
-            d->headers[b] = h;
-        }
-    }
-    if (!w || !h) {
+    if (!w || !add_place(d, header) || !add_place(d, branch + 4)) {
         free(w);
         return false;
     }
@@ -99,26 +105,34 @@ bool loop_watch_add(struct loop_watch *d, uint32_t header, uint32_t branch)
     w->entry.branch = branch;
     w->next = d->watches[b];
     d->watches[b] = w;
+    w->next_behind = d->behind[bucket(branch + 4)];
+    d->behind[bucket(branch + 4)] = w;
     return true;
 }
 
-bool loop_watch_is_header(const struct loop_watch *d, uint32_t pc)
+bool loop_watch_is_place(const struct loop_watch *d, uint32_t pc)
 {
-    return find_header(d, pc) != NULL;
+    return find_place(d, pc) != NULL;
 }
 
-void loop_watch_arrive(struct loop_watch *d, uint32_t header, const cpu *c,
+void loop_watch_arrive(struct loop_watch *d, uint32_t pc, const cpu *c,
                        uint32_t (*taken)(const cpu *c, uint32_t branch))
 {
-    for (struct watch *w = d->watches[bucket(header)]; w; w = w->next) {
-        if (w->entry.header != header)
+    // Behind the branch the loop is left: the next time it may be entered in the middle, and then comes to
+    // its header by the branch.
+    for (struct watch *w = d->behind[bucket(pc)]; w; w = w->next_behind)
+        if (w->entry.branch + 4 == pc)
+            finish(d, w);
+    for (struct watch *w = d->watches[bucket(pc)]; w; w = w->next) {
+        if (w->entry.header != pc)
             continue;
         uint32_t now = taken(c, w->entry.branch);
         if (w->open && now == w->taken + 1) {
             w->entry.trips++;
         } else {
             finish(d, w);
-            w->partial = !w->open && w->taken == 0 && now == 1;
+            w->partial = !w->arrived && now == 1;
+            w->arrived = true;
             w->open = true;
             w->entry.trips = 1;
             memcpy(w->entry.x, c->x, sizeof w->entry.x);
@@ -127,14 +141,14 @@ void loop_watch_arrive(struct loop_watch *d, uint32_t header, const cpu *c,
     }
 }
 
-void loop_watch_set_handler(struct loop_watch *d, uint32_t header, uint32_t handler)
+void loop_watch_set_handler(struct loop_watch *d, uint32_t pc, uint32_t handler)
 {
-    struct header *h = find_header(d, header);
-    if (h)
-        h->handler = handler;
+    struct place *p = find_place(d, pc);
+    if (p)
+        p->handler = handler;
 }
 
-uint32_t loop_watch_handler(const struct loop_watch *d, uint32_t header)
+uint32_t loop_watch_handler(const struct loop_watch *d, uint32_t pc)
 {
-    return find_header(d, header)->handler;
+    return find_place(d, pc)->handler;
 }

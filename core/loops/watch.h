@@ -21,13 +21,14 @@ void loop_watch_destroy(struct loop_watch *d);
 
 // The code at branch can go back to header. False if that was known.
 bool loop_watch_add(struct loop_watch *d, uint32_t header, uint32_t branch);
-bool loop_watch_is_header(const struct loop_watch *d, uint32_t pc);
-// The guest has come to this header. taken: how often the branch at branch has been taken so far.
-void loop_watch_arrive(struct loop_watch *d, uint32_t header, const cpu *c,
+// The header of a known loop, or the instruction behind its branch: where to call loop_watch_arrive.
+bool loop_watch_is_place(const struct loop_watch *d, uint32_t pc);
+// The guest has come to this place. taken: how often the branch at branch has been taken so far.
+void loop_watch_arrive(struct loop_watch *d, uint32_t pc, const cpu *c,
                        uint32_t (*taken)(const cpu *c, uint32_t branch));
 
-// The interpreter's own: the handler that stands behind a watched header.
-void loop_watch_set_handler(struct loop_watch *d, uint32_t header, uint32_t handler);
-uint32_t loop_watch_handler(const struct loop_watch *d, uint32_t header);
+// The interpreter's own: the handler that stands behind a watched place.
+void loop_watch_set_handler(struct loop_watch *d, uint32_t pc, uint32_t handler);
+uint32_t loop_watch_handler(const struct loop_watch *d, uint32_t pc);
 
 #endif
