@@ -25,8 +25,8 @@ struct builder {
 bool build_begin(struct builder *b, const char *sources, char *error, size_t size);
 void build_end(struct builder *b);
 
-// Writes the sources of a program of that many functions, as many of each class, named after their class with
-// a number behind ("fill_12"), and compiles the part that does not depend on the configuration. Everything
+// Writes the sources of a program of that many functions of all classes, named after their class with a
+// number behind ("fill_12"), and compiles the part that does not depend on the configuration. Everything
 // random hangs on the seed.
 bool build_program(struct builder *b, uint64_t seed, unsigned functions, char *error, size_t size);
 

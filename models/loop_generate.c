@@ -7,93 +7,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf_code.h"
 #include "loop_build.h"
-#include "loop_label.h"
-#include "loop_run.h"
+#include "loop_image.h"
 #include "loop_shape.h"
 
-enum { PROGRAMS = 26, FUNCTIONS = 112, WINDOWS = 3, CONFIGURATIONS_MOST = 32 };
+enum { PROGRAMS = 32, FUNCTIONS = 110, WINDOWS = 3, CONFIGURATIONS_MOST = 32 };
 
 struct generation {
     const struct tool_options *options;
     struct builder builder;
     struct loop_data data;
-    uint64_t found, too_long;
+    uint64_t found;
     uint64_t dropped[LOOP_CLASSES][LABEL_VERDICTS];
     char error[1024];
 };
 
 // ---- one built program ----
 
-struct code {
-    struct code_word *words; // by address
-    size_t count;
-};
-
-static size_t find_word(const struct code *code, uint64_t pc)
-{
-    size_t low = 0, high = code->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (code->words[middle].pc < pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool take_body(const struct code *code, uint32_t header, uint32_t last, struct loop_body *body)
-{
-    size_t first = find_word(code, header);
-    body->pc = header;
-    body->length = (last - header) / 4 + 1;
-    if (first + body->length > code->count || code->words[first].pc != header)
-        return false;
-    for (uint32_t i = 0; i < body->length; i++)
-        body->words[i] = code->words[first + i].word;
-    return true;
-}
-
-static void name_sample(struct loop_sample *sample, unsigned program, unsigned configuration,
-                        const char *function)
+static void name_sample(struct loop_sample *sample, unsigned program, unsigned configuration)
 {
     snprintf(sample->program, sizeof sample->program, "gen-%03u", program);
     snprintf(sample->compiler, sizeof sample->compiler, "%s", build_configurations[configuration].name);
-    snprintf(sample->function, sizeof sample->function, "%s", function);
 }
 
-static bool add_loop(struct generation *g, const struct code *code, const struct seen_loop *loop,
+static bool add_loop(struct generation *g, const struct loop_image *image, const struct seen_loop *loop,
                      unsigned program, unsigned configuration)
 {
-    struct loop_sample sample = {0};
-    if (!build_class_of(loop->function, &sample.class))
+    struct loop_sample sample;
+    enum loop_class said;
+    if (!build_class_of(loop->function, &said))
         return true;
     g->found++;
-    if ((loop->branch - loop->header) / 4 + 1 > LOOP_BODY_MAX) {
-        g->too_long++;
-        return true;
-    }
-    if (!take_body(code, loop->header, loop->branch, &sample.body))
-        return true;
-    memcpy(sample.body.x, loop->x, sizeof sample.body.x);
-    sample.entries = loop->entries;
-    sample.iterations = loop->iterations;
-    sample.trips_count = loop->entries < LOOP_TRIPS_MAX ? (unsigned)loop->entries : LOOP_TRIPS_MAX;
-    memcpy(sample.trips, loop->trips, sizeof sample.trips);
-    name_sample(&sample, program, configuration, loop->function);
-    enum loop_class said = sample.class;
-    enum label_verdict verdict = loop_label(&sample);
-    if (verdict != LABEL_GOOD) {
-        g->dropped[said][verdict]++;
-        return true;
-    }
-    return loop_data_add(&g->data, &sample);
+    enum label_verdict verdict = loop_image_sample(image, loop, said, &sample);
+    name_sample(&sample, program, configuration);
+    if (verdict == LABEL_GOOD)
+        return loop_data_add(&g->data, &sample);
+    g->dropped[said][verdict]++;
+    return true;
 }
 
 // Code that is no loop: it ends in anything but a branch back, with registers of somewhere in the program.
-static bool add_windows(struct generation *g, const struct code *code, const struct seen_loops *seen,
+static bool add_windows(struct generation *g, const struct loop_image *image, const struct seen_loops *seen,
                         struct rng *r, unsigned program, unsigned configuration)
 {
     for (unsigned i = 0, tries = 0; i < WINDOWS && seen->count && tries < 1000; tries++) {
@@ -103,8 +57,10 @@ static bool add_windows(struct generation *g, const struct code *code, const str
         uint32_t length = 2 + rng_below(r, LOOP_BODY_MAX - 1);
         uint32_t header = at->header - 80 + 4 * rng_below(r, 64);
         if (!build_class_of(at->function, &ignored) ||
-            !take_body(code, header, header + 4 * (length - 1), &sample.body))
+            !loop_image_copy(image, header, sample.body.words, length))
             continue;
+        sample.body.pc = header;
+        sample.body.length = length;
         bool leads_back = false, ends_in_branch = false;
         for (uint32_t k = 0; k < length; k++) {
             uint32_t pc = header + 4 * k, target = branch_target(sample.body.words[k], pc);
@@ -115,18 +71,13 @@ static bool add_windows(struct generation *g, const struct code *code, const str
         if (leads_back || ends_in_branch != (i & 1))
             continue;
         memcpy(sample.body.x, at->x, sizeof sample.body.x);
-        name_sample(&sample, program, configuration, "window");
+        name_sample(&sample, program, configuration);
+        snprintf(sample.function, sizeof sample.function, "window");
         if (!loop_data_add(&g->data, &sample))
             return false;
         i++;
     }
     return true;
-}
-
-static int by_pc(const void *a, const void *b)
-{
-    const struct code_word *x = a, *y = b;
-    return (x->pc > y->pc) - (x->pc < y->pc);
 }
 
 static bool take_program(struct generation *g, unsigned program, unsigned configuration)
@@ -135,39 +86,39 @@ static bool take_program(struct generation *g, unsigned program, unsigned config
     build_path(&g->builder, configuration, path, sizeof path);
     const char *const argv[] = {path, NULL};
     uint64_t seed = g->options->seed * 1000003 + program * CONFIGURATIONS_MOST + configuration;
-    const struct run_options run = {.argv = argv, .events_seed = seed};
+    const struct run_options run = {.argv = argv, .events_seed = seed, .most = 1000000000};
     struct seen_loops seen;
-    struct code code = {NULL, 0};
-    struct nn_error error;
+    struct loop_image image;
     struct rng r = {seed};
     if (!loop_run(&run, &seen, g->error, sizeof g->error))
         return false;
-    bool good = elf_code_append(path, &code.words, &code.count, &error);
-    if (!good)
-        snprintf(g->error, sizeof g->error, "%s", error.text);
-    qsort(code.words, code.count, sizeof *code.words, by_pc);
+    bool good = loop_image_read(path, &image, g->error, sizeof g->error);
     for (size_t i = 0; good && i < seen.count; i++)
-        good = add_loop(g, &code, &seen.loops[i], program, configuration);
-    good = good && add_windows(g, &code, &seen, &r, program, configuration);
+        good = add_loop(g, &image, &seen.loops[i], program, configuration);
+    good = good && add_windows(g, &image, &seen, &r, program, configuration);
     free(seen.loops);
-    free(code.words);
+    free(image.words);
     return good;
 }
 
 // ---- all of them ----
 
-// Some configurations are built ahead while the one before runs.
+// Some configurations are built ahead while the one before runs. Of equal loops the first one is kept, so
+// each program begins with another configuration.
 static bool take_configurations(struct generation *g, unsigned program)
 {
     int process[CONFIGURATIONS_MOST];
-    unsigned started = 0;
+    unsigned started = 0, first = program * 7 % build_configuration_count;
     bool good = true;
-    for (unsigned c = 0; c < build_configuration_count; c++) {
-        while (good && started < build_configuration_count && started < c + g->options->threads)
-            process[started] = build_start(&g->builder, started), started++;
-        if (c == started)
+    for (unsigned i = 0; i < build_configuration_count; i++) {
+        while (good && started < build_configuration_count && started < i + g->options->threads) {
+            process[started] = build_start(&g->builder, (started + first) % build_configuration_count);
+            started++;
+        }
+        if (i == started)
             break;
-        if (!build_wait(process[c]) && good) {
+        unsigned c = (i + first) % build_configuration_count;
+        if (!build_wait(process[i]) && good) {
             snprintf(g->error, sizeof g->error, "%s does not compile program %u of seed %llu",
                      build_configurations[c].name, program, (unsigned long long)g->options->seed);
             good = false;
@@ -237,7 +188,6 @@ static bool write_recipe(struct generation *g, const char *path, uint64_t progra
         cJSON_AddItemToArray(builds, build);
     }
     cJSON_AddNumberToObject(json, "loops_found", (double)g->found);
-    cJSON_AddNumberToObject(json, "too_long", (double)g->too_long);
     cJSON *dropped = cJSON_AddObjectToObject(json, "dropped");
     for (unsigned v = 1; v < LABEL_VERDICTS; v++) {
         cJSON *by_class = cJSON_AddObjectToObject(dropped, label_verdict_names[v]);

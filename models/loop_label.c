@@ -6,9 +6,11 @@
 
 const char *const label_verdict_names[LABEL_VERDICTS] = {
     [LABEL_GOOD] = "good",
+    [LABEL_TOO_LONG] = "too long",
     [LABEL_NO_LOOP] = "no inner loop",
     [LABEL_NO_CALL] = "no call left",
     [LABEL_OTHER_SHAPE] = "not of this shape",
+    [LABEL_NO_CLASS] = "class not known",
     [LABEL_OTHER_CLASS] = "another class by its summary",
     [LABEL_NO_TYPE] = "exits not understood",
 };
@@ -32,22 +34,50 @@ static unsigned counter_of(const struct loop_summary *s, const struct loop_exit 
     return 31;
 }
 
-// False if an exit is counted by nothing that moves, or there is none.
-static bool exits_of(const struct loop_summary *s, struct loop_sample *sample)
+static bool hangs_on_load(const struct loop_summary *s, unsigned node)
+{
+    bool needed[SUMMARY_NODES] = {false};
+    needed[node] = true;
+    for (unsigned i = node + 1; i-- > 0;) {
+        const struct node *n = &s->nodes[i];
+        if (!needed[i] || n->kind == NODE_CONSTANT || n->kind == NODE_VAR)
+            continue;
+        if (n->kind == NODE_LOAD)
+            return true;
+        needed[n->a] = true;
+        if (n->kind < NODE_ZEXT)
+            needed[n->b] = true;
+        if (n->kind == NODE_SELECT)
+            needed[n->c] = true;
+    }
+    return false;
+}
+
+// False if an exit is counted by nothing that moves, or there is none. Counters that are narrower than a
+// register have no closed form in the summary, only in the shape.
+static bool exits_of(const struct loop_summary *s, const struct loop_shape *shape, struct loop_sample *sample)
 {
     const struct loop_exit *counted = NULL;
-    unsigned others = 0;
+    unsigned others = 0, loads = 0;
     for (unsigned i = 0; i < s->exit_count; i++) {
         const struct loop_exit *exit = &s->exits[i];
         bool moves = exit->counted && exit->step.valid && evaluate(&exit->step, sample->body.x) != 0;
         if (exit->counted && !moves)
             return false;
         others += !exit->counted;
+        loads += !exit->counted && hangs_on_load(s, exit->condition);
         if (moves && (!counted || exit->at_end))
             counted = exit;
     }
     if (s->exit_count == 0)
         return false;
+    if (others > 0 && loads == 0 && !shape->strange &&
+        (shape->type == LOOP_TYPE_UP || shape->type == LOOP_TYPE_DOWN)) {
+        sample->counted = shape->counted;
+        sample->counter = shape->counter;
+        sample->type = shape->type;
+        return true;
+    }
     sample->counted = others == 0;
     sample->counter = counted ? counter_of(s, counted, sample->body.x) : 31;
     sample->type = others                                         ? LOOP_TYPE_DATA
@@ -56,26 +86,49 @@ static bool exits_of(const struct loop_summary *s, struct loop_sample *sample)
     return true;
 }
 
-enum label_verdict loop_label(struct loop_sample *sample)
+// A summary shows OTHER if it shows no class at all, and MAP where it does not see through a look-up's index.
+static bool agree(enum loop_class shown, enum loop_class said)
+{
+    return shown == said || shown == LOOP_OTHER ||
+           (shown == LOOP_MAP && (said == LOOP_COLUMN || said == LOOP_SPAN));
+}
+
+// The class that the code shows by itself, LOOP_CLASSES if none.
+static enum loop_class shown_class(const struct loop_shape *shape, const struct loop_summary *summary)
+{
+    enum loop_class class = summary ? plan_class_of(summary) : LOOP_OTHER;
+    if (shape->calls)
+        return LOOP_NONE;
+    return class == LOOP_OTHER || !loop_shape_allows(shape, class) ? LOOP_CLASSES : class;
+}
+
+enum label_verdict loop_label(struct loop_sample *sample, uint32_t header, const uint32_t *words,
+                              unsigned length)
 {
     static struct loop_summary summary;
-    const struct loop_body *body = &sample->body;
     const char *reason;
     struct loop_shape shape;
-    loop_shape_of(body, &shape);
+    loop_shape_of(header, words, length, &shape);
     if (!shape.loops || shape.inner)
         return LABEL_NO_LOOP;
+    if (shape.returns && !shape.calls)
+        return LABEL_NO_TYPE;
+    // For a summary a slot on the stack is memory like any other.
+    bool known = !shape.calls && !shape.slots && length <= SUMMARY_BODY_MAX &&
+                 loop_summarize(&summary, header, words, length, &reason);
+    if (sample->class == LOOP_CLASSES &&
+        (sample->class = shown_class(&shape, known ? &summary : NULL)) == LOOP_CLASSES)
+        return LABEL_NO_CLASS;
     if (shape.calls)
         sample->class = LOOP_NONE;
     else if (sample->class == LOOP_NONE)
         return LABEL_NO_CALL;
     if (!loop_shape_allows(&shape, sample->class))
         return LABEL_OTHER_SHAPE;
-    if (!shape.calls && loop_summarize(&summary, body->pc, body->words, body->length, &reason)) {
-        enum loop_class class = plan_class_of(&summary);
-        if (class != LOOP_OTHER && class != sample->class)
+    if (known) {
+        if (!agree(plan_class_of(&summary), sample->class))
             return LABEL_OTHER_CLASS;
-        return exits_of(&summary, sample) ? LABEL_GOOD : LABEL_NO_TYPE;
+        return exits_of(&summary, &shape, sample) ? LABEL_GOOD : LABEL_NO_TYPE;
     }
     if (shape.type == LOOP_TYPE_NONE || shape.strange)
         return LABEL_NO_TYPE;

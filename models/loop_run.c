@@ -11,7 +11,6 @@
 #include "../guest/device_page.h"
 
 enum { SLOTS = 1 << 16 };
-static const uint64_t RETIRED_MOST = 100000000000; // then the program is given up
 
 struct run {
     struct seen_loops *seen;
@@ -90,14 +89,14 @@ static int by_address(const void *a, const void *b)
 }
 
 // To the end. Events are for a program that asks for them: nobody takes them out of the ring otherwise.
-static enum machine_state run_machine(machine *m, uint64_t events_seed)
+static enum machine_state run_machine(machine *m, const struct run_options *options)
 {
-    struct rng random = {events_seed};
+    struct rng random = {options->events_seed};
     struct machine_stats stats;
     enum machine_state state;
     do {
-        uint64_t budget = UINT64_MAX;
-        if (events_seed) {
+        uint64_t budget = options->most;
+        if (options->events_seed) {
             budget = 100 + rng_below(&random, 1u << (7 + rng_below(&random, 8)));
             const struct device_event event = {.type = DEVICE_EVENT_KEY_UP};
             struct device_info info;
@@ -106,7 +105,7 @@ static enum machine_state run_machine(machine *m, uint64_t events_seed)
         }
         state = machine_run(m, budget);
         machine_get_stats(m, &stats);
-    } while (state == MACHINE_RUNNING && stats.retired < RETIRED_MOST);
+    } while (state == MACHINE_RUNNING && stats.retired < options->most);
     return state;
 }
 
@@ -147,7 +146,7 @@ bool loop_run(const struct run_options *options, struct seen_loops *seen, char *
         free(run.table);
         return false;
     }
-    enum machine_state state = run_machine(m, options->events_seed);
+    enum machine_state state = run_machine(m, options);
     int status = machine_exit_status(m);
     const struct machine_fault *fault = machine_get_fault(m);
     uint64_t offset;
@@ -158,16 +157,24 @@ bool loop_run(const struct run_options *options, struct seen_loops *seen, char *
         snprintf(error, size, "%s: in %s: %s", options->argv[0], name ? name : "?", fault->what);
     else if (status != 0)
         snprintf(error, size, "%s ended with status %d", options->argv[0], status);
-    char(*names)[48] = calloc(seen->count + 1, sizeof *names);
-    for (size_t i = 0; names && i < seen->count; i++) {
-        name = machine_symbol(m, seen->loops[i].branch, &offset);
-        snprintf(names[i], sizeof names[i], "%s", name ? name : "");
-    }
-    // The machine's end reports the loops that are still open: all but known ones.
+    // Loops that only the machine's end reports stay without a name.
     size_t named = seen->count;
+    struct name {
+        char function[48];
+        uint64_t offset;
+    } *names = calloc(named + 1, sizeof *names);
+    for (size_t i = 0; names && i < named; i++) {
+        // A jump back to another function is a call at the end of one.
+        const char *of_branch = machine_symbol(m, seen->loops[i].branch, &offset);
+        name = machine_symbol(m, seen->loops[i].header, &names[i].offset);
+        name = name && of_branch && strcmp(name, of_branch) == 0 ? name : NULL;
+        snprintf(names[i].function, sizeof names[i].function, "%s", name ? name : "");
+    }
     machine_destroy(m);
-    for (size_t i = 0; names && i < named; i++)
-        memcpy(seen->loops[i].function, names[i], sizeof names[i]);
+    for (size_t i = 0; names && i < named; i++) {
+        memcpy(seen->loops[i].function, names[i].function, sizeof names[i].function);
+        seen->loops[i].offset = (uint32_t)names[i].offset;
+    }
     bool good = state == MACHINE_EXITED && status == 0 && names && !run.no_memory;
     if (run.no_memory || !names)
         snprintf(error, size, "%s: no memory for its loops", options->argv[0]);

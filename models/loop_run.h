@@ -12,6 +12,7 @@ struct seen_loop {
     uint64_t trips[LOOP_TRIPS_MAX];
     uint64_t x[32]; // of the first entry
     char function[48]; // "" = without a name
+    uint32_t offset; // of the header in it
 };
 
 struct seen_loops {
@@ -27,6 +28,7 @@ struct run_options {
     // Not 0: while the device page's menu_active is set, events arrive at pseudo-random times, so that
     // something changes by itself in the page.
     uint64_t events_seed;
+    uint64_t most; // instructions, after which the program is given up
 };
 
 // Runs the program to its end; what it writes is thrown away. False with a message in error if it cannot be

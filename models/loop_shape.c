@@ -22,6 +22,7 @@ enum { ZERO = 31, VECTORS = 32, FLAGS = 64, SLOTS = 66, VARIABLES = 66 + 48, STA
 
 struct walk {
     struct loop_shape *shape;
+    uint32_t header, last;
     struct value now[VARIABLES];
     struct value compared[2]; // what FLAGS were made of
     int64_t slots[VARIABLES - SLOTS]; // keys
@@ -161,6 +162,7 @@ static void access_one(struct walk *w, unsigned variable, bool is_load, struct v
             w->now[variable] = v;
     } else {
         struct value v = none ? (struct value){V_CONSTANT, 0, 0} : w->now[variable];
+        w->shape->slots |= slot != NULL;
         if (slot)
             *slot = v;
         else
@@ -373,21 +375,23 @@ static void note_exit(struct walk *w, struct value v, struct value limit)
         s->type = w->step[v.id] > 0 ? LOOP_TYPE_UP : LOOP_TYPE_DOWN;
 }
 
-static void walk_branch(struct walk *w, uint32_t word, uint32_t pc, const struct loop_body *body)
+static void walk_branch(struct walk *w, uint32_t word, uint32_t pc)
 {
-    uint32_t target = branch_target(word, pc), last = body->pc + (body->length - 1) * 4;
+    uint32_t target = branch_target(word, pc), header = w->header, last = w->last;
     if (target == 0) {
         bool hint = (word & 0xfffff000u) == 0xd5032000u || (word & 0xfffff000u) == 0xd5033000u;
-        w->shape->calls |= !hint;
-        for (unsigned r = 0; r < 19 && !hint; r++)
+        bool returns = (word & 0xfffffc1fu) == 0xd65f0000u;
+        w->shape->returns |= returns;
+        w->shape->calls |= !hint && !returns;
+        for (unsigned r = 0; r < 19 && !hint && !returns; r++)
             w->now[r] = made; // by the function that was called
-        if (!hint)
+        if (!hint && !returns)
             w->now[30] = unknown;
         return;
     }
-    if (target >= body->pc && target <= pc && pc != last)
+    if (target >= header && target <= pc && pc != last)
         w->shape->inner = true;
-    bool leaves = pc == last || target < body->pc || target > last;
+    bool leaves = pc == last || target < header || target > last;
     if (!leaves || (word & 0xfc000000u) == 0x14000000u)
         return;
     if ((word & 0xff000000u) == 0x54000000u)
@@ -396,18 +400,18 @@ static void walk_branch(struct walk *w, uint32_t word, uint32_t pc, const struct
         note_exit(w, read_register(w, bits(word, 0, 5)), (struct value){V_CONSTANT, 0, 0});
 }
 
-static void walk_body(struct walk *w, const struct loop_body *body)
+static void walk_body(struct walk *w, const uint32_t *words)
 {
     for (unsigned v = 0; v < VARIABLES; v++)
         w->now[v] = (struct value){V_PLUS, v, 0};
     w->compared[0] = w->compared[1] = unknown;
-    for (unsigned i = 0; i < body->length; i++) {
-        uint32_t word = body->words[i];
+    for (uint32_t pc = w->header; pc <= w->last; pc += 4) {
+        uint32_t word = words[(pc - w->header) / 4];
         switch (bits(word, 25, 4)) {
         case 8:
         case 9: walk_immediate(w, word); break;
         case 10:
-        case 11: walk_branch(w, word, body->pc + 4 * i, body); break;
+        case 11: walk_branch(w, word, pc); break;
         case 5:
         case 13: walk_registers(w, word); break;
         case 7:
@@ -421,16 +425,15 @@ static void walk_body(struct walk *w, const struct loop_body *body)
     }
 }
 
-void loop_shape_of(const struct loop_body *body, struct loop_shape *shape)
+void loop_shape_of(uint32_t header, const uint32_t *words, unsigned length, struct loop_shape *shape)
 {
-    struct walk w = {.shape = shape};
-    uint32_t last = body->length - 1;
+    struct walk w = {.shape = shape, .header = header, .last = header + 4 * (length - 1)};
     *shape = (struct loop_shape){.type = LOOP_TYPE_NONE, .counter = 31, .counted = true};
-    shape->loops = branch_target(body->words[last], body->pc + 4 * last) == body->pc;
+    shape->loops = branch_target(words[length - 1], w.last) == header;
     // An address may hang on a step that is found only behind it: from the second time on all are known.
     for (unsigned pass = 0; pass < 3; pass++) {
         w.second = pass == 2;
-        walk_body(&w, body);
+        walk_body(&w, words);
         for (unsigned v = 0; v < VARIABLES; v++) {
             w.affine[v] = w.now[v].kind == V_PLUS && w.now[v].id == v;
             w.step[v] = w.affine[v] ? w.now[v].offset : 0;
@@ -455,7 +458,7 @@ bool loop_shape_allows(const struct loop_shape *s, enum loop_class class)
     case LOOP_COLUMN:
     case LOOP_SPAN: return stores && s->loads && (s->gathers || s->loose_loads) && !data;
     case LOOP_MAP: return s->made_stores && s->loads && s->gathers == 0 && !data;
-    case LOOP_REDUCTION: return s->loads && s->stores == s->fixed_stores && !s->chases && !data;
+    case LOOP_REDUCTION: return s->loads && s->stores == s->fixed_stores && !s->chases;
     case LOOP_SCAN:
     case LOOP_SEARCH: return moving && !stores && data && !s->chases;
     case LOOP_COMPARE: return moving > 1 && !stores && data && !s->chases;

@@ -13,7 +13,8 @@
 struct loop_shape {
     bool loops; // the last word is a branch to the first
     bool inner; // one inside leads back, too
-    bool calls; // leaves and may come back: calls, system calls, returns, indirect branches
+    bool calls; // leaves and may come back: calls, system calls, indirect branches
+    bool returns; // from the function, which is a way out that nothing is known of
     bool strange; // words of unknown kind
     // memory other than the stack:
     unsigned loads, stores;
@@ -24,6 +25,7 @@ struct loop_shape {
     // something else
     unsigned same_stores, copy_stores, made_stores, other_stores;
     unsigned fixed_stores; // whose address does not change
+    bool slots; // keeps variables on the stack
     bool chases; // a load's address is what the same load got in the iteration before
     // of the exits; type is NONE if they hang on what was not understood
     enum loop_type type;
@@ -31,7 +33,8 @@ struct loop_shape {
     bool counted; // no exit hangs on loaded data
 };
 
-void loop_shape_of(const struct loop_body *body, struct loop_shape *shape);
+// Of the code from header to the branch back, of any length.
+void loop_shape_of(uint32_t header, const uint32_t *words, unsigned length, struct loop_shape *shape);
 
 // Whether a loop of this shape can be of that class.
 bool loop_shape_allows(const struct loop_shape *shape, enum loop_class class);

@@ -6,5 +6,6 @@
 #include "tool.h"
 
 tool_command loop_generate; // of generated programs
+tool_command loop_collect; // of the run of a real one, which the files are, with its arguments
 
 #endif

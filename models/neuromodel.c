@@ -35,6 +35,7 @@ static const struct {
     const char *name, *what;
 } commands[] = {
     {"generate", "looks at the data that a model learns from; loops: makes it, of generated programs"},
+    {"collect", "adds the loops that a program's run has to a file of them"},
     {"train", "trains a model and writes its files"},
     {"verify", "checks a model against the truth, completely"},
     {"eval", "measures a model, its rule, and what it costs"},
@@ -43,7 +44,9 @@ static const struct {
 
 static void print_usage(FILE *out)
 {
-    fputs("usage: neuromodel COMMAND MODEL [OPTION]... [FILE]...\n\ncommands:\n", out);
+    fputs("usage: neuromodel COMMAND MODEL [OPTION]... [FILE]...\n"
+          "       neuromodel collect [--out FILE] PROGRAM [ARGUMENT]...\n\ncommands:\n",
+          out);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].what);
     fputs("\nmodels:\n", out);
@@ -214,6 +217,19 @@ static int run_info(const char *model, const struct tool_options *options)
     return status;
 }
 
+// The options end where the program's name stands: its arguments may look like ours.
+static int run_collect(int argc, char **argv, struct tool_options *options)
+{
+    int own = 0;
+    while (own < argc && argv[own][0] == '-')
+        own += own + 1 < argc ? 2 : 1;
+    if (!parse_options(own, argv, options))
+        return 1;
+    options->files = argv + own;
+    options->file_count = argc - own;
+    return loop_collect(options);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
@@ -224,6 +240,8 @@ int main(int argc, char **argv)
         return usage_error("a command is missing", "");
     const char *command = argv[1], *name = argc > 2 && argv[2][0] != '-' ? argv[2] : NULL;
     struct tool_options options = {.folder = MODELS_FOLDER, .seed = 1, .threads = words_threads()};
+    if (strcmp(command, "collect") == 0)
+        return run_collect(argc - 2, argv + 2, &options);
     if (!parse_options(argc - (name ? 3 : 2), argv + (name ? 3 : 2), &options))
         return 1;
     if (name && strcmp(name, "loops") == 0 && strcmp(command, "generate") == 0)
