@@ -86,11 +86,12 @@ static bool exits_of(const struct loop_summary *s, const struct loop_shape *shap
     return true;
 }
 
-// A summary shows OTHER if it shows no class at all, and MAP where it does not see through a look-up's index.
+// A summary shows OTHER if it shows no class at all, and MAP where it does not see through a look-up's index
+// or that the elements that are exchanged are neighbours.
 static bool agree(enum loop_class shown, enum loop_class said)
 {
     return shown == said || shown == LOOP_OTHER ||
-           (shown == LOOP_MAP && (said == LOOP_COLUMN || said == LOOP_SPAN));
+           (shown == LOOP_MAP && (said == LOOP_COLUMN || said == LOOP_SPAN || said == LOOP_SORT_PASS));
 }
 
 // The class that the code shows by itself, LOOP_CLASSES if none.
