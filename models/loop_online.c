@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Fine-tunes the loop nets for what a machine has met. FOLDER/met.loops holds proposals that the checker
-// confirmed or refuted, with the class that it found. Only the heads learn, on those loops and, so that
-// nothing is forgotten, as many of the shipped seed set; what comes out worse on that set's test loops than
-// the shipped net in any figure is dropped. The three nets then stand in FOLDER, tuned or as shipped.
+// confirmed or refuted, with the class that it found; the rest of their labels is read off the code. Only the
+// heads learn, on those loops and, so that nothing is forgotten, as many of the shipped seed set; what comes
+// out worse on that set's test loops than the shipped net in any figure is dropped. The three nets then stand
+// in FOLDER, tuned or as shipped.
 #include "loop_train.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../core/nn/train.h"
+#include "loop_label.h"
 
 enum { HALF = 32, BATCH = 2 * HALF, STEPS = 400 };
 enum {
@@ -178,6 +181,23 @@ static bool tune_net(struct tuner *t, enum loop_net net, const struct loop_set *
     return saved;
 }
 
+// Completes the labels, and drops loops whose code does not bear them out.
+static void label_met(struct loop_data *met)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < met->count; i++) {
+        struct loop_sample *s = &met->samples[i];
+        struct loop_guess read;
+        if (loop_label(s) != LABEL_GOOD)
+            continue;
+        loop_rule(&s->body, &read);
+        s->trips_count = s->counted && read.counter < 31;
+        s->trips[0] = (uint64_t)exp2f(read.predicted_trips);
+        met->samples[kept++] = *s;
+    }
+    met->count = kept;
+}
+
 static bool tune_all(struct tuner *t, struct loop_data *met, const struct loop_set *seed_set,
                      const struct tool_options *options, struct nn_error *error)
 {
@@ -213,6 +233,7 @@ int loops_train_online(const struct tool_options *options)
                                                  &met, error.text, sizeof error.text))
         return tool_fail(&error);
     loop_data_deduplicate(&met);
+    label_met(&met);
     bool good = loop_set_read(&seed_set, options->file_count ? options->files : &seed,
                               options->file_count ? options->file_count : 1, &error);
     if (good) {
