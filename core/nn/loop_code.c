@@ -6,6 +6,7 @@
 struct walk {
     struct code_body *code;
     struct form now[CODE_VARS];
+    code_set fixed; // what no instruction writes
     code_set written, read_first; // read_first: the value of the iteration's start was used
     struct {
         uint8_t base;
@@ -192,11 +193,16 @@ static struct form computed(struct walk *w, const struct code_insn *i, struct co
         return form_sum(&a, 1, &n, times(m.constant, i->m_factor), 0);
     struct form f = form_mixed(&n, &m);
     f = form_mixed(&f, &a);
+    f = form_mixed(&f, &d);
     if (i->reads_flags) {
         struct form flags = flags_form(w);
         f = form_mixed(&f, &flags);
     }
-    return form_mixed(&f, &d);
+    if (f.loads || (f.from & ~w->fixed) || i->vector)
+        return f;
+    struct form fixed = form_of_var(CODE_FIXED);
+    fixed.from |= f.from;
+    return fixed;
 }
 
 static void compare(struct walk *w, const struct code_insn *i, struct code_fact *fact)
@@ -254,25 +260,31 @@ static void find_step(struct code_body *code, unsigned v)
     code->shape[v] = step.terms || step.constant ? SHAPE_AFFINE : SHAPE_UNTOUCHED;
 }
 
+static void walk(struct walk *w, code_set fixed)
+{
+    *w = (struct walk){.code = w->code, .flags = LOOP_BODY_MAX, .fixed = fixed};
+    for (unsigned v = 0; v < CODE_VARS; v++)
+        w->now[v] = form_of_var(v);
+    for (unsigned i = 0; i < w->code->length; i++)
+        visit(w, i);
+}
+
 void code_read(const struct loop_body *body, struct code_body *code)
 {
     memset(code, 0, sizeof *code);
     memset(code->flags_from, LOOP_BODY_MAX, sizeof code->flags_from);
     code->length = body->length;
-    struct walk w = {.code = code, .flags = LOOP_BODY_MAX};
-    for (unsigned v = 0; v < CODE_VARS; v++)
-        w.now[v] = form_of_var(v);
     for (unsigned i = 0; i < code->length; i++)
         code_decode(body->words[i], &code->insn[i]);
-    for (unsigned i = 0; i < code->length; i++)
-        visit(&w, i);
+    // Twice: only the first time tells what stays as it is.
+    struct walk w = {.code = code};
+    walk(&w, 0);
+    walk(&w, ~w.written);
     for (unsigned v = 0; v < CODE_VARS; v++) {
-        const struct form *end = &w.now[v];
-        code->end[v] = *end;
-        if (!(w.written & bit_of(v)))
-            code->shape[v] = SHAPE_UNTOUCHED;
-        else
-            code->shape[v] = w.read_first & bit_of(v) ? SHAPE_CARRIED : SHAPE_TEMPORARY;
+        code->end[v] = w.now[v];
+        code->shape[v] = !(w.written & bit_of(v))   ? SHAPE_UNTOUCHED
+                         : w.read_first & bit_of(v) ? SHAPE_CARRIED
+                                                    : SHAPE_TEMPORARY;
     }
     // What is added has to be known to stay as it is first.
     for (unsigned v = 0; v < CODE_VARS; v++)

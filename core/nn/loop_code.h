@@ -15,7 +15,8 @@ enum {
     CODE_V0 = 32,
     CODE_SLOT0 = 64,
     CODE_SLOTS = 16,
-    CODE_VARS = CODE_SLOT0 + CODE_SLOTS,
+    CODE_FIXED = CODE_SLOT0 + CODE_SLOTS, // whatever is computed of what the loop does not change
+    CODE_VARS,
     CODE_NO_VAR = 255,
 };
 typedef unsigned __int128 code_set; // of variables
@@ -43,7 +44,7 @@ struct code_insn {
     uint8_t size; // bytes of one access
     bool extends_sign, pair, writes_back, after; // after: the access is at n, before the addition
     // branches
-    bool conditional, to_register;
+    bool conditional;
     uint8_t condition; // as in B.cond; for CBZ and TBZ: of n against 0
     bool tests; // CBZ, CBNZ, TBZ, TBNZ: of register n
     uint8_t bit; // TBZ, TBNZ: 0..63; otherwise 64

@@ -185,7 +185,6 @@ static void decode_branch(struct code_insn *i, uint32_t word)
             i->conditional = i->reads_flags = false;
     } else if (word >> 25 == 0x6b) { // BR, BLR, RET
         general(i, word, N, 0, 0);
-        i->to_register = true;
         i->kind = CODE_LEAVES;
     } else if ((word & 0xfffff01f) == 0xd503201f || (word & 0xfffff01f) == 0xd503301f) { // hints, barriers
         i->kind = CODE_COMPUTE;
