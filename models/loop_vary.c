@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../core/nn/loop_code.h"
+#include "loop_shape.h"
 
 struct varied {
     struct loop_body *body;
@@ -40,6 +41,83 @@ static bool is_target(const struct varied *v, unsigned at)
         if (v->insn[i].kind == CODE_BRANCH && (int)i + v->insn[i].target == (int)at)
             return true;
     return false;
+}
+
+// Where branches lead stays where it is.
+static void move_target(uint32_t *word, const struct code_insn *insn, int by)
+{
+    uint32_t to = (uint32_t)(insn->target + by);
+    if ((*word & 0x7c000000) == 0x14000000)
+        *word = (*word & ~0x03ffffffu) | (to & 0x03ffffff);
+    else if ((*word & 0x7e000000) == 0x36000000)
+        *word = (*word & ~(0x3fffu << 5)) | (to & 0x3fff) << 5;
+    else
+        *word = (*word & ~(0x7ffffu << 5)) | (to & 0x7ffff) << 5;
+}
+
+// Puts a word before instruction at. A branch to it leads to the new word.
+static void insert(struct varied *v, unsigned at, uint32_t word)
+{
+    struct loop_body *body = v->body;
+    for (unsigned i = 0; i < body->length; i++) {
+        struct code_insn *insn = &v->insn[i];
+        int to = (int)i + insn->target;
+        if (insn->kind != CODE_BRANCH)
+            continue;
+        if (i >= at && to <= (int)at)
+            move_target(&body->words[i], insn, -1);
+        else if (i < at && to > (int)at)
+            move_target(&body->words[i], insn, 1);
+    }
+    memmove(&body->words[at + 1], &body->words[at], (body->length - at) * sizeof body->words[0]);
+    body->words[at] = word;
+    body->length++;
+    for (unsigned i = 0; i < body->length; i++)
+        code_decode(body->words[i], &v->insn[i]);
+}
+
+// A register that no instruction names; 31 if there is none.
+static unsigned free_register(const struct varied *v, struct rng *random)
+{
+    uint32_t used = 0;
+    for (unsigned i = 0; i < v->body->length; i++)
+        for (unsigned f = 0; f < CODE_FIELDS; f++)
+            used |= v->insn[i].var[f] < 32 ? 1u << v->insn[i].var[f] : 0;
+    for (unsigned tries = 0; tries < 8; tries++) {
+        unsigned r = rng_below(random, 29);
+        if (!(used >> r & 1))
+            return r;
+    }
+    return 31;
+}
+
+// Something that has nothing to do with the rest.
+static void insert_idle(struct varied *v, struct rng *random)
+{
+    unsigned r = free_register(v, random), other = rng_below(random, 29);
+    uint32_t wide = rng_below(random, 2) << 31, few = 1u << rng_below(random, 7);
+    if (v->body->length == LOOP_BODY_MAX || r == 31)
+        return;
+    const uint32_t words[] = {
+        0xd503201f, // NOP
+        wide | 0x11000000 | few << 10 | r << 5 | r, // ADD r, r, #few
+        wide | 0x51000000 | few << 10 | r << 5 | r, // SUB
+        wide | 0x2a0003e0 | other << 16 | r, // MOV r, other
+        wide | 0x0b000000 | other << 16 | r << 5 | r, // ADD r, r, other
+        wide | 0x52800000 | few << 5 | r, // MOVZ
+        0x93407c00 | other << 5 | r, // SXTW
+    };
+    insert(v, rng_below(random, v->body->length), words[rng_below(random, sizeof words / sizeof words[0])]);
+}
+
+static void insert_call(struct varied *v, struct rng *random)
+{
+    if (v->body->length == LOOP_BODY_MAX)
+        return;
+    uint32_t far = (uint32_t)rng_next(random) & 0x3ffff, target = rng_below(random, 2) ? far : -far;
+    uint32_t word = rng_below(random, 4) ? 0x94000000 | (target & 0x03ffffff) // BL
+                                         : 0xd63f0000 | rng_below(random, 29) << 5; // BLR
+    insert(v, rng_below(random, v->body->length), word);
 }
 
 // Exchanges neighbours of which neither needs the other.
@@ -122,16 +200,47 @@ static void rename_registers(struct varied *v, struct loop_sample *sample, struc
     sample->counter = name[sample->counter];
 }
 
+// What comes in changes the answers: they are read off the code anew. False if they cannot be.
+static bool insert_some(struct varied *v, struct loop_sample *sample, struct rng *random)
+{
+    if (sample->type == LOOP_TYPE_NONE)
+        return true;
+    bool calls = rng_below(random, 12) == 0;
+    if (calls)
+        insert_call(v, random);
+    for (unsigned n = rng_below(random, 4); n; n--)
+        insert_idle(v, random);
+    struct loop_shape shape;
+    loop_shape_of(v->body, &shape);
+    if (shape.type == LOOP_TYPE_NONE || shape.strange || shape.inner)
+        return false;
+    if (shape.calls)
+        sample->class = LOOP_NONE;
+    if (calls) {
+        sample->type = shape.type;
+        sample->counter = shape.counter;
+        sample->counted = shape.counted;
+        sample->trips_count = 0;
+    }
+    return true;
+}
+
 void loop_vary(struct loop_sample *sample, struct rng *random)
 {
+    const struct loop_sample original = *sample;
     struct varied v = {.body = &sample->body};
     bool leaves = false;
     for (unsigned i = 0; i < v.body->length; i++) {
         code_decode(v.body->words[i], &v.insn[i]);
         if (!v.insn[i].known)
             return;
-        leaves |= v.insn[i].kind == CODE_LEAVES;
     }
+    if (rng_below(random, 2) && !insert_some(&v, sample, random)) {
+        *sample = original;
+        return;
+    }
+    for (unsigned i = 0; i < v.body->length; i++)
+        leaves |= v.insn[i].kind == CODE_LEAVES;
     if (v.body->length > 1)
         reorder(&v, random);
     turn_comparisons(&v, random);
