@@ -7,32 +7,22 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-#include "../engine/code_cache.h"
 #include "../engine/engine.h"
+#include "meaning.h"
 #include "met.h"
+#include "proposals.h"
 
 enum {
     LOOPS_MAX = 2048,
     INDEX_SIZE = 8192, // a power of two
     BATCH = 64,
-    CACHED_GUESSES = 1, // entry of the cached object
-    CACHED_MAX = 8192,
 };
 
 // Loops that are gone round fewer times than this are not worth a guard, if the net is right: log2.
 #define WORTH_TRIPS 1.0f
 
-struct cached_guess {
-    uint64_t body; // hash
-    struct loop_guess guess;
-};
-
 struct loops {
     struct machine *m;
-    char folder[512];
     struct loop *loops; // [LOOPS_MAX]
     _Atomic uint32_t count;
     _Atomic uint16_t index[INDEX_SIZE]; // loop number + 1, by header
@@ -44,14 +34,9 @@ struct loops {
     pthread_cond_t wake;
     struct loop *queue[LOOPS_MAX];
     unsigned queue_head, queue_tail;
-    pthread_mutex_t examining; // nets, known guesses, and what a verdict writes
-    struct loop_nets *nets; // loaded when first asked
-    bool nets_failed;
-    struct code_cache *cache; // NULL: nothing is kept
-    char *kept; // its folder
-    struct cached_guess *known;
-    size_t known_count;
-    bool asked_nets;
+    pthread_mutex_t examining; // asking for proposals, and what a verdict writes
+    struct proposals *proposals;
+    char *kept; // folder for what outlasts the run, or NULL
     uint64_t failures;
     atomic_bool list_wanted;
 };
@@ -103,63 +88,25 @@ static void take_body(struct loop *loop, const uint32_t *words)
 
 // ---- verdicts ----
 
-static uint64_t body_hash(const struct loop_body *body)
-{
-    return XXH3_64bits(body->words, body->length * sizeof body->words[0]);
-}
-
-static const struct loop_guess *known_guess(const struct loops *l, uint64_t body)
-{
-    for (size_t i = 0; i < l->known_count; i++)
-        if (l->known[i].body == body)
-            return &l->known[i].guess;
-    return NULL;
-}
-
-static void remember_guess(struct loops *l, uint64_t body, const struct loop_guess *guess)
-{
-    if (l->known_count < CACHED_MAX)
-        l->known[l->known_count++] = (struct cached_guess){body, *guess};
-    l->asked_nets = true;
-}
-
-static bool load_nets(struct loops *l)
-{
-    struct nn_error error;
-    if (!l->nets && !l->nets_failed) {
-        l->nets = loop_nets_load(l->folder, &error);
-        if (!l->nets) {
-            l->nets_failed = true;
-            machine_log(l->m, "no loop is replaced: %s", error.text);
-        }
-    }
-    return l->nets;
-}
-
 // Has the nets guess what these loops are, as far as that is not known. False if they cannot be had.
 static bool guess(struct loops *l, struct loop *const *loops, unsigned count)
 {
     struct loop_body bodies[BATCH];
-    struct loop_guess guesses[BATCH];
-    struct loop *asked[BATCH];
+    struct nn_error error;
     unsigned n = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const struct loop_guess *known = known_guess(l, body_hash(&loops[i]->body));
-        if (known) {
-            loops[i]->guess = *known;
-        } else {
-            bodies[n] = loops[i]->body;
-            asked[n++] = loops[i];
-        }
-    }
-    if (n == 0)
-        return true;
-    if (!load_nets(l))
+    for (unsigned i = 0; i < count; i++)
+        if (!proposals_find(l->proposals, &loops[i]->body))
+            bodies[n++] = loops[i]->body;
+    if (n && !proposals_ask(l->proposals, bodies, n, &error)) {
+        if (error.text[0])
+            machine_log(l->m, "no loop is replaced: %s", error.text);
         return false;
-    loop_nets_propose(l->nets, bodies, n, guesses);
-    for (unsigned i = 0; i < n; i++) {
-        asked[i]->guess = guesses[i];
-        remember_guess(l, body_hash(&asked[i]->body), &guesses[i]);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const struct loop_guess *found = proposals_find(l->proposals, &loops[i]->body);
+        if (!found)
+            return false; // there are too many
+        loops[i]->guess = *found;
     }
     return true;
 }
@@ -287,7 +234,7 @@ struct loop *loops_reserve(struct loops *l, uint32_t header, uint32_t branch)
         loop->verdict = MACHINE_LOOP_PROVED;
         loop->proposed = true;
         loop->reason = "";
-        const struct loop_guess *known = known_guess(l, body_hash(&loop->body));
+        const struct loop_guess *known = proposals_find(l->proposals, &loop->body);
         if (known)
             loop->guess = *known;
         else
@@ -458,48 +405,30 @@ size_t loops_list(struct loops *l, struct machine_loop *list, size_t max)
 
 // ---- creation, and what is kept on disk ----
 
-static const char *const net_names[] = {"loop-detector", "pattern-recognizer", "iteration-predictor"};
-
-// What tells these nets from others: their descriptions, which hold the hash of the weights. 0: not all are
-// there.
-static uint64_t nets_identity(const char *folder)
-{
-    uint64_t hash = 1;
-    for (unsigned i = 0; i < sizeof net_names / sizeof net_names[0]; i++) {
-        char path[600], text[16384];
-        snprintf(path, sizeof path, "%s/%s.json", folder, net_names[i]);
-        FILE *f = fopen(path, "rb");
-        if (!f)
-            return 0;
-        size_t size = fread(text, 1, sizeof text, f);
-        fclose(f);
-        hash = XXH3_64bits_withSeed(text, size, hash);
-    }
-    return hash;
-}
-
 struct loops *loops_create(struct machine *m, const char *folder, char *error, size_t size)
 {
-    if (nets_identity(folder) == 0) {
-        snprintf(error, size, "the nets for loops are not in %s", folder);
+    if (!meaning_exists) {
+        snprintf(error, size,
+                 "this build has no definitions to summarise loops from: it was made without LLVM 19");
         return NULL;
     }
+    struct proposals *proposals = proposals_create(folder, error, size);
+    if (!proposals)
+        return NULL;
     struct loops *l = calloc(1, sizeof *l);
     void *loops = mmap(NULL, LOOPS_MAX * sizeof(struct loop), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT | MAP_NORESERVE, -1, 0);
-    struct cached_guess *known = malloc(CACHED_MAX * sizeof *known);
-    if (!l || loops == MAP_FAILED || !known) {
+    if (!l || loops == MAP_FAILED) {
         snprintf(error, size, "the host denied memory for loops: %s", strerror(errno));
         if (loops != MAP_FAILED)
             munmap(loops, LOOPS_MAX * sizeof(struct loop));
-        free(known);
+        proposals_destroy(proposals);
         free(l);
         return NULL;
     }
     l->m = m;
     l->loops = loops;
-    l->known = known;
-    snprintf(l->folder, sizeof l->folder, "%s", folder);
+    l->proposals = proposals;
     pthread_mutex_init(&l->lock, NULL);
     pthread_mutex_init(&l->examining, NULL);
     pthread_cond_init(&l->wake, NULL);
@@ -508,17 +437,8 @@ struct loops *loops_create(struct machine *m, const char *folder, char *error, s
 
 void loops_load_cache(struct loops *l, const char *folder)
 {
-    l->cache = code_cache_open(folder, 0, nets_identity(l->folder));
-    l->kept = l->cache ? strdup(folder) : NULL;
-    size_t count = l->cache ? code_cache_count(l->cache) : 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct cached_object *o = code_cache_get(l->cache, i);
-        size_t records = o->size / sizeof *l->known;
-        if (o->entry == CACHED_GUESSES && records <= CACHED_MAX - l->known_count) {
-            memcpy(l->known + l->known_count, o->bytes, records * sizeof *l->known);
-            l->known_count += records;
-        }
-    }
+    proposals_keep(l->proposals, folder);
+    l->kept = strdup(folder);
 }
 
 // The proposals that the checker has confirmed or refuted.
@@ -536,20 +456,6 @@ static void save_met(const struct loops *l)
     free(met);
 }
 
-static void save_cache(struct loops *l)
-{
-    size_t size = l->known_count * sizeof *l->known;
-    unsigned char *bytes = l->asked_nets ? malloc(size) : NULL;
-    if (bytes) {
-        for (size_t i = 0; i < code_cache_count(l->cache); i++)
-            code_cache_drop(l->cache, i);
-        memcpy(bytes, l->known, size);
-        code_cache_add(l->cache,
-                       &(struct cached_object){.entry = CACHED_GUESSES, .bytes = bytes, .size = size});
-    }
-    code_cache_close(l->cache);
-}
-
 void loops_destroy(struct loops *l)
 {
     if (!l)
@@ -561,19 +467,14 @@ void loops_destroy(struct loops *l)
         pthread_mutex_unlock(&l->lock);
         pthread_join(l->thread, NULL);
     }
-    if (l->cache) {
-        save_cache(l);
-        if (l->kept && l->asked_nets)
-            save_met(l);
-        free(l->kept);
-    }
+    if (l->kept && proposals_are_new(l->proposals))
+        save_met(l);
+    free(l->kept);
+    proposals_destroy(l->proposals);
     for (uint32_t i = 0; i < l->count; i++) {
         plan_free(l->loops[i].plan);
         free(l->loops[i].summary);
     }
-    if (l->nets)
-        loop_nets_free(l->nets);
     munmap(l->loops, LOOPS_MAX * sizeof(struct loop));
-    free(l->known);
     free(l);
 }
