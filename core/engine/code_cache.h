@@ -12,7 +12,7 @@
 
 struct code_cache;
 
-// One object. entry 0: the glue. The page hashes are XXH3 of the guest pages that it was translated from.
+// One object. The page hashes are XXH3 of the guest pages that it was translated from.
 struct cached_object {
     uint32_t entry, page_count;
     struct cached_page {

@@ -135,17 +135,6 @@ static void compile(struct translator *t, struct compiler *compiler, uint32_t pc
     hand_over(t, c);
 }
 
-static bool compile_glue(struct translator *t, struct compiler *compiler)
-{
-    struct compiled *glue = calloc(1, sizeof *glue);
-    if (!glue || !compiler->functions->compile_glue(compiler->jit, &glue->object)) {
-        free(glue);
-        return false;
-    }
-    hand_over(t, glue);
-    return true;
-}
-
 void *compile_thread(void *user)
 {
     struct translator *t = user;
@@ -162,7 +151,7 @@ void *compile_thread(void *user)
         struct timespec before, after;
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
         if (!compiler.jit)
-            works = load_llvm(t, &compiler) && (!t->needs_glue || compile_glue(t, &compiler));
+            works = load_llvm(t, &compiler);
         if (works)
             compile(t, &compiler, pc);
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);

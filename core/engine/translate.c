@@ -20,6 +20,8 @@
 
 #include "dispatch_modes.h"
 
+extern const unsigned char translate_glue[], translate_glue_end[]; // an object
+
 static bool forked; // this process is a copy of one that translates: its code memory is still the other's
 // What host_call and host_step work on: one machine translates in a process.
 static struct translator *running;
@@ -158,7 +160,7 @@ static uint32_t resolve(void *user, const char *name)
 static void receive_glue(void *user, const char *name, uint32_t address)
 {
     struct translator *t = user;
-    if (t->glue_count < sizeof t->glue / sizeof t->glue[0]) {
+    if (t->glue_count < GLUE_MAX) {
         snprintf(t->glue[t->glue_count].name, sizeof t->glue[0].name, "%s", name);
         t->glue[t->glue_count++].address = address;
     }
@@ -326,7 +328,7 @@ static struct installed *add_installed(struct translator *t)
 }
 
 // Makes a region's code reachable: by its cell, the table, and the interpreter.
-static bool install_region(struct translator *t, const struct cached_object *o)
+bool translate_install_object(struct translator *t, const struct cached_object *o)
 {
     struct linked_object linked;
     struct installed *x = add_installed(t);
@@ -347,10 +349,11 @@ static bool install_region(struct translator *t, const struct cached_object *o)
     return true;
 }
 
-static bool install_glue(struct translator *t, const struct cached_object *o)
+static bool install_glue(struct translator *t)
 {
     struct linked_object linked;
-    if (!object_link(&t->code, o->bytes, o->size, resolve, receive_glue, t, &linked))
+    if (!object_link(&t->code, translate_glue, (size_t)(translate_glue_end - translate_glue), resolve,
+                     receive_glue, t, &linked))
         return false;
     free(linked.lines);
     t->cold_call = resolve(t, "__regcall3__cold_call");
@@ -358,21 +361,15 @@ static bool install_glue(struct translator *t, const struct cached_object *o)
     return t->cold_call && t->enter_region;
 }
 
-bool translate_install_object(struct translator *t, const struct cached_object *o)
-{
-    return o->page_count ? install_region(t, o) : install_glue(t, o);
-}
-
 static struct cached_object describe(const struct compiled *c)
 {
-    struct cached_object o = {.bytes = c->object.bytes, .size = c->object.size};
-    if (c->region) {
-        o.entry = c->region->entry;
-        o.page_count = c->region->page_count;
-        for (unsigned i = 0; i < o.page_count; i++) {
-            o.pages[i].address = c->region->pages[i].address;
-            o.pages[i].hash = XXH3_64bits(c->region->pages[i].bytes, GUEST_PAGE);
-        }
+    struct cached_object o = {.entry = c->region->entry,
+                              .page_count = c->region->page_count,
+                              .bytes = c->object.bytes,
+                              .size = c->object.size};
+    for (unsigned i = 0; i < o.page_count; i++) {
+        o.pages[i].address = c->region->pages[i].address;
+        o.pages[i].hash = XXH3_64bits(c->region->pages[i].bytes, GUEST_PAGE);
     }
     return o;
 }
@@ -392,7 +389,7 @@ void translate_install(struct translator *t)
         struct cached_object o = describe(c);
         bool installed = !c->failed && translate_install_object(t, &o);
         t->compiled_any |= !c->failed;
-        if (!installed && c->region)
+        if (!installed)
             slot_at(t, c->region->entry)->state = SLOT_FAILED;
         if (installed && t->cache)
             code_cache_add(t->cache, &o);
@@ -501,8 +498,12 @@ struct translator *translator_create(struct machine *m, char *error, size_t size
     m->cpu.stack_limit = (uint64_t)(uintptr_t)t->stack + STACK_RESERVE;
     t->dump = getenv("NEURODOOM_DUMP");
     t->ready_end = &t->ready;
-    t->needs_glue = true;
     t->patience = 1;
+    if (!install_glue(t)) {
+        snprintf(error, size, "the translator's glue is damaged");
+        translator_destroy(t);
+        return NULL;
+    }
     running = t;
     pthread_atfork(NULL, NULL, note_fork);
     if (pthread_create(&t->thread, NULL, compile_thread, t) != 0) {

@@ -146,14 +146,10 @@ void translate_load_cache(struct translator *t, const char *folder)
             load_requests(t, o);
             continue;
         }
-        if (o->page_count == 0 ? t->enter_region == 0 : t->enter_region != 0) {
-            if (translate_install_object(t, o)) {
-                t->needs_glue = false;
-                t->cached_count++;
-                continue;
-            }
-        }
-        code_cache_drop(t->cache, i);
+        if (o->page_count && translate_install_object(t, o))
+            t->cached_count++;
+        else
+            code_cache_drop(t->cache, i);
     }
     if (t->cached_count) {
         t->patience = WARM_PATIENCE;

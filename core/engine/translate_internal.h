@@ -25,6 +25,7 @@ enum {
     WORTH_LOADING = 3000,
     WORTH_SAVING = 100,
     WARM_UP = 20000000, // instructions: a new program that ends before is not worth loading LLVM for
+    GLUE_MAX = 256, // functions and tables that regions share
     // Of cached objects that hold no code, which begins elsewhere: what was executed; what was asked for in
     // vain.
     EXECUTED_ENTRY = 1,
@@ -63,7 +64,7 @@ struct installed {
 // What the compile thread hands over.
 struct compiled {
     struct compiled *next;
-    struct region *region; // NULL: the glue
+    struct region *region;
     bool failed; // there is no object for it
     struct jit_object object;
 };
@@ -83,7 +84,7 @@ struct translator {
     struct {
         char name[48];
         uint32_t address;
-    } glue[64];
+    } glue[GLUE_MAX];
     unsigned glue_count;
     struct installed *installed; // an array
     unsigned installed_count, installed_room;
@@ -108,7 +109,6 @@ struct translator {
     uint32_t queue[QUEUE];
     unsigned queue_head, queue_tail;
     struct compiled *ready, **ready_end;
-    bool needs_glue;
     bool quit;
     atomic_bool has_ready;
     const char *dump;
