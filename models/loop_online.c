@@ -188,7 +188,7 @@ static void label_met(struct loop_data *met)
     for (size_t i = 0; i < met->count; i++) {
         struct loop_sample *s = &met->samples[i];
         struct loop_guess read;
-        if (loop_label(s) != LABEL_GOOD)
+        if (loop_label(s, s->body.pc, s->body.words, s->body.length) != LABEL_GOOD)
             continue;
         loop_rule(&s->body, &read);
         s->trips_count = s->counted && read.counter < 31;

@@ -211,7 +211,7 @@ static bool insert_some(struct varied *v, struct loop_sample *sample, struct rng
     for (unsigned n = rng_below(random, 4); n; n--)
         insert_idle(v, random);
     struct loop_shape shape;
-    loop_shape_of(v->body, &shape);
+    loop_shape_of(v->body->pc, v->body->words, v->body->length, &shape);
     if (shape.type == LOOP_TYPE_NONE || shape.strange || shape.inner)
         return false;
     if (shape.calls)

@@ -220,6 +220,11 @@ static void test_decoding(void)
            "registers are found where the instruction tables have them");
 }
 
+static void shape_of(const struct loop_body *body, struct loop_shape *shape)
+{
+    loop_shape_of(body->pc, body->words, body->length, shape);
+}
+
 // By another reading of the body, which knows nothing of this one.
 static void test_varying(const struct loop_set *set)
 {
@@ -230,8 +235,8 @@ static void test_varying(const struct loop_set *set)
         struct loop_sample varied = *s;
         struct loop_shape a, b;
         loop_vary(&varied, &random);
-        loop_shape_of(&s->body, &a);
-        loop_shape_of(&varied.body, &b);
+        shape_of(&s->body, &a);
+        shape_of(&varied.body, &b);
         // A call that was put in changes what is known of the rest.
         if (b.calls) {
             wrong += varied.class != LOOP_NONE;
