@@ -95,6 +95,52 @@ static unsigned add_affine(struct builder *b, unsigned node)
     return o->to;
 }
 
+static unsigned sum_of_terms(struct builder *b, const struct reduction *r, unsigned from, unsigned to)
+{
+    unsigned sum = NO_SLOT;
+    for (unsigned i = from; i < to; i++) {
+        unsigned term = lane_of(b, r->terms[i].node);
+        if (sum == NO_SLOT && !r->terms[i].negative)
+            sum = term;
+        else
+            sum = add_arithmetic(b, r->terms[i].negative ? NODE_SUB : NODE_ADD, r->bits,
+                                 sum == NO_SLOT ? add_constant(b, 0) : sum, term, 0);
+    }
+    return sum == NO_SLOT ? add_constant(b, 0) : sum;
+}
+
+// The reduction of a register and the operation that does it: kind is LANE_SCAN or LANE_REDUCE.
+static unsigned add_reduction(struct builder *b, unsigned reg, unsigned kind)
+{
+    const struct reduction *r = &b->v->reductions[reg];
+    struct lane_program *p = b->program;
+    struct lane_reduction to = {.kind = r->kind,
+                                .reg = r->reg,
+                                .bits = r->bits,
+                                .has_condition = r->has_condition,
+                                .size = b->v->s->accesses[r->load].size,
+                                .shift = r->shift,
+                                .table_mask = r->mask,
+                                .k = r->k};
+    if (r->kind == REDUCE_ADD && r->has_condition) {
+        unsigned yes = sum_of_terms(b, r, 0, r->other), no = sum_of_terms(b, r, r->other, r->term_count);
+        to.x = (uint8_t)add_arithmetic(b, NODE_SELECT, r->bits, lane_of(b, r->condition), yes, no);
+    } else {
+        to.x = (uint8_t)sum_of_terms(b, r, 0, r->term_count);
+    }
+    if (r->kind == REDUCE_LAST && r->has_condition) {
+        to.condition = (uint8_t)lane_of(b, r->condition);
+        if (r->negated)
+            to.condition = (uint8_t)add_arithmetic(b, NODE_XOR, 1, to.condition, add_constant(b, 1), 0);
+    }
+    if (p->reduction_count == REDUCTIONS)
+        return give_up(b, "too many results");
+    p->reductions[p->reduction_count] = to;
+    struct lane_op *o = add_op(b, kind, 64);
+    o->index = (uint8_t)p->reduction_count++;
+    return o->to;
+}
+
 static unsigned make_lane(struct builder *b, unsigned node)
 {
     struct prover *v = b->v;
@@ -114,6 +160,8 @@ static unsigned make_lane(struct builder *b, unsigned node)
     }
     if (n->kind == NODE_LOAD)
         return add_load(b, n->a);
+    if (n->kind == NODE_VAR)
+        return add_reduction(b, n->a, LANE_SCAN);
     x = lane_of(b, n->a);
     if (n->kind == NODE_ZEXT)
         return x;
@@ -154,46 +202,11 @@ static void build_find(struct builder *b)
         unsigned condition = lane_of(b, s->exits[i].condition);
         struct lane_op *o = add_op(b, LANE_LEAVES, 1);
         o->a = (uint8_t)condition;
-        o->exit = (uint8_t)i;
+        o->index = (uint8_t)i;
     }
 }
 
 // ---- what is done ----
-
-static unsigned sum_of_terms(struct builder *b, const struct reduction *r, unsigned from, unsigned to)
-{
-    unsigned sum = NO_SLOT;
-    for (unsigned i = from; i < to; i++) {
-        unsigned term = lane_of(b, r->terms[i].node);
-        if (sum == NO_SLOT && !r->terms[i].negative)
-            sum = term;
-        else
-            sum = add_arithmetic(b, r->terms[i].negative ? NODE_SUB : NODE_ADD, r->bits,
-                                 sum == NO_SLOT ? add_constant(b, 0) : sum, term, 0);
-    }
-    return sum == NO_SLOT ? add_constant(b, 0) : sum;
-}
-
-static void build_reduction(struct builder *b, struct batch *batch, const struct reduction *r)
-{
-    if (batch->reduction_count == REDUCTIONS) {
-        give_up(b, "too many results");
-        return;
-    }
-    struct batch_reduction *to = &batch->reductions[batch->reduction_count++];
-    *to = (struct batch_reduction){.kind = r->kind, .reg = r->reg, .bits = r->bits, .k = r->k};
-    if (r->kind == REDUCE_ADD && r->has_condition) {
-        unsigned yes = sum_of_terms(b, r, 0, r->other), no = sum_of_terms(b, r, r->other, r->term_count);
-        to->x = (uint8_t)add_arithmetic(b, NODE_SELECT, r->bits, lane_of(b, r->condition), yes, no);
-    } else {
-        to->x = (uint8_t)sum_of_terms(b, r, 0, r->term_count);
-    }
-    if (r->kind == REDUCE_LAST) {
-        to->condition = (uint8_t)lane_of(b, r->condition);
-        if (r->negated)
-            to->condition = (uint8_t)add_arithmetic(b, NODE_XOR, 1, to->condition, add_constant(b, 1), 0);
-    }
-}
 
 // Marks the nodes that node is made of, and itself.
 static void mark(const struct loop_summary *s, bool *needed, unsigned node)
@@ -229,24 +242,25 @@ static void build_store(struct builder *b, unsigned access)
     o->reach = (uint8_t)(b->v->reach_of[access] - 1);
 }
 
-// Loads stay where they are between the stores: the guard counts on it.
-static void build_run(struct builder *b, struct batch *batch)
+static bool is_reduced_in(const struct lane_program *p, unsigned reg)
 {
-    struct prover *v = b->v;
+    for (unsigned i = 0; i < p->reduction_count; i++)
+        if (p->reductions[i].reg == reg)
+            return true;
+    return false;
+}
+
+static void mark_needed(const struct prover *v, bool *needed)
+{
     const struct loop_summary *s = v->s;
-    struct reduction reductions[LOOP_VARS];
-    unsigned count = 0;
-    bool needed[SUMMARY_NODES] = {false};
-    for (unsigned i = 0; i <= REG_SP; i++)
-        if (s->vars[i].shape == VAR_CARRIED && form_reduction(v, i, &reductions[count]))
-            count++;
-        else if (s->vars[i].shape == VAR_CARRIED)
-            give_up(b, "an iteration needs what the one before has made");
-    for (unsigned i = 0; i < count; i++) {
-        for (unsigned k = 0; k < reductions[i].term_count; k++)
-            mark(s, needed, reductions[i].terms[k].node);
-        if (reductions[i].has_condition)
-            mark(s, needed, reductions[i].condition);
+    for (unsigned i = 0; i <= REG_SP; i++) {
+        const struct reduction *r = &v->reductions[i];
+        if (!v->reduced[i])
+            continue;
+        for (unsigned k = 0; k < r->term_count; k++)
+            mark(s, needed, r->terms[k].node);
+        if (r->has_condition)
+            mark(s, needed, r->condition);
     }
     for (unsigned i = 0; i < s->access_count; i++) {
         if (!s->accesses[i].is_store)
@@ -254,22 +268,43 @@ static void build_run(struct builder *b, struct batch *batch)
         mark(s, needed, s->accesses[i].value);
         mark(s, needed, s->accesses[i].condition);
     }
+    if (!s->length)
+        mark(s, needed, s->vars[LOOP_VAR_LENGTH].value);
+}
+
+static void build_loads(struct builder *b, const bool *needed, unsigned access)
+{
+    const struct loop_summary *s = b->v->s;
+    for (unsigned k = 0; k < s->node_count; k++)
+        if (needed[k] && s->nodes[k].kind == NODE_LOAD && s->nodes[k].a == access)
+            lane_of(b, k);
+}
+
+// Loads stay where they are between the stores, or all come first: the guard counts on it.
+static void build_run(struct builder *b, struct batch *batch)
+{
+    struct prover *v = b->v;
+    const struct loop_summary *s = v->s;
+    bool needed[SUMMARY_NODES] = {false}, loads_first = v->p->loads_first;
+    for (unsigned i = 0; i <= REG_SP; i++)
+        if (s->vars[i].shape == VAR_CARRIED && !v->reduced[i])
+            give_up(b, "an iteration needs what the one before has made");
+    mark_needed(v, needed);
+    for (unsigned i = 0; i < s->access_count && loads_first; i++)
+        if (!s->accesses[i].is_store)
+            build_loads(b, needed, i);
+    for (unsigned i = 0; i < s->access_count && !b->reason; i++) {
+        if (s->accesses[i].is_store)
+            build_store(b, i);
+        else
+            build_loads(b, needed, i);
+    }
     batch->sums_length = !s->length;
     if (batch->sums_length)
-        mark(s, needed, s->vars[LOOP_VAR_LENGTH].value);
-    for (unsigned i = 0; i < s->access_count && !b->reason; i++) {
-        if (s->accesses[i].is_store) {
-            build_store(b, i);
-            continue;
-        }
-        for (unsigned k = 0; k < s->node_count; k++)
-            if (needed[k] && s->nodes[k].kind == NODE_LOAD && s->nodes[k].a == i)
-                lane_of(b, k);
-    }
-    for (unsigned i = 0; i < count; i++)
-        build_reduction(b, batch, &reductions[i]);
-    if (batch->sums_length)
         batch->length = (uint8_t)lane_of(b, s->vars[LOOP_VAR_LENGTH].value);
+    for (unsigned i = 0; i <= REG_SP; i++)
+        if (v->reduced[i] && !is_reduced_in(b->program, i))
+            add_reduction(b, i, LANE_REDUCE);
 }
 
 bool batch_build(struct prover *v, struct batch *batch, const char **reason)

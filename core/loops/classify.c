@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The class that a summary shows.
-#include "forms.h"
+#include "sort.h"
 
 // The stride of an access, if that is a constant.
 static bool constant_stride(struct prover *v, unsigned address, int64_t *stride)
@@ -28,7 +28,7 @@ static enum loop_class class_of_stores(struct prover *v)
             return LOOP_OTHER;
         stores++;
         bytes += a->size;
-        int load = form_load(s, a->value);
+        int load = form_source(v, a->value);
         if (!form_is_always(s, a->condition))
             continue;
         if (v->shape[a->value] == SHAPE_FIXED) {
@@ -70,7 +70,7 @@ static enum loop_class class_of_exit(struct prover *v, const struct loop_exit *x
     const struct loop_summary *s = v->s;
     const struct node *n = plain_condition(s, &s->nodes[x->condition]);
     if (n->kind >= NODE_EQ && n->kind <= NODE_SLE) {
-        int a = form_load(s, n->a), b = form_load(s, n->b);
+        int a = form_source(v, n->a), b = form_source(v, n->b);
         bool a_moves = a >= 0 && v->shape[s->accesses[a].address] == SHAPE_AFFINE;
         bool b_moves = b >= 0 && v->shape[s->accesses[b].address] == SHAPE_AFFINE;
         int64_t stride;
@@ -110,22 +110,25 @@ enum loop_class form_class(struct prover *v)
     for (unsigned i = 0; i < s->access_count; i++) {
         stores += s->accesses[i].is_store;
         loads += !s->accesses[i].is_store && v->shape[s->accesses[i].address] != SHAPE_FIXED;
-        if (v->shape[s->accesses[i].address] == SHAPE_CARRIED ||
-            v->shape[s->accesses[i].condition] == SHAPE_CARRIED)
-            return LOOP_OTHER;
     }
     for (unsigned i = 0; i < s->exit_count; i++)
         counted += s->exits[i].counted;
+    struct sort sort;
+    if (stores && counted == s->exit_count && sort_form(v, &sort))
+        return LOOP_SORT_PASS;
     for (unsigned i = 0; i < LOOP_VAR_LENGTH; i++) {
-        struct reduction r;
         if (s->vars[i].shape != VAR_CARRIED)
             continue;
-        if (i > REG_SP || !form_reduction(v, i, &r))
+        if (i > REG_SP || !v->reduced[i])
             return LOOP_OTHER;
-        carried += r.kind != REDUCE_LAST;
+        carried += v->reductions[i].kind != REDUCE_LAST;
     }
+    for (unsigned i = 0; i < s->access_count; i++)
+        if (v->shape[s->accesses[i].address] == SHAPE_CARRIED ||
+            v->shape[s->accesses[i].condition] == SHAPE_CARRIED)
+            return LOOP_OTHER;
     if (stores)
-        return carried ? LOOP_OTHER : class_of_stores(v);
+        return class_of_stores(v);
     if (carried)
         return loads ? LOOP_REDUCTION : LOOP_OTHER;
     if (counted < s->exit_count)

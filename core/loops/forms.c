@@ -20,6 +20,17 @@ int form_load(const struct loop_summary *s, unsigned node)
     return n->kind == NODE_LOAD && n->bits <= least ? n->a : -1;
 }
 
+int form_source(const struct prover *v, unsigned node)
+{
+    const struct node *n = node_of(v, node);
+    while (n->kind == NODE_ZEXT || n->kind == NODE_TRUNC)
+        n = node_of(v, n->a);
+    if (n->kind == NODE_VAR && n->a <= REG_SP && v->reduced[n->a] &&
+        v->reductions[n->a].kind == REDUCE_LAST && !v->reductions[n->a].has_condition)
+        node = v->reductions[n->a].terms[0].node;
+    return form_load(v->s, node);
+}
+
 // ---- look-ups ----
 
 bool form_chain(struct prover *v, const struct access *store, struct chain *c)
@@ -159,7 +170,40 @@ static bool select_reduction(struct prover *v, struct reduction *r, const struct
     return linear_in_self(v, r, n->c, false, &factor) && factor == 1;
 }
 
-bool form_reduction(struct prover *v, unsigned var, struct reduction *r)
+// A cyclic redundancy check by bytes, low bits first.
+static bool table_reduction(struct prover *v, struct reduction *r, const struct node *n)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        int load = form_load(v->s, i ? n->b : n->a);
+        const struct node *shifted = node_of(v, i ? n->a : n->b);
+        unsigned index;
+        if (load < 0 || shifted->kind != NODE_LSHR || !is_self(v, r, shifted->a) ||
+            node_of(v, shifted->b)->kind != NODE_CONSTANT || node_of(v, shifted->b)->value >= r->bits ||
+            !form_is_always(v->s, v->s->accesses[load].condition) ||
+            !values_split(v, v->s->accesses[load].address, &r->k, &index))
+            continue;
+        const struct node *x = node_of(v, index);
+        unsigned size = 1;
+        for (; x->kind == NODE_ZEXT || x->kind == NODE_SHL; x = node_of(v, x->a))
+            if (x->kind == NODE_SHL)
+                size <<= node_of(v, x->b)->kind == NODE_CONSTANT ? node_of(v, x->b)->value & 7 : 7;
+        if (size != v->s->accesses[load].size || x->kind != NODE_AND ||
+            node_of(v, x->b)->kind != NODE_CONSTANT)
+            continue;
+        r->mask = node_of(v, x->b)->value;
+        x = node_of(v, x->a);
+        if (x->kind != NODE_XOR || is_self(v, r, x->a) == is_self(v, r, x->b))
+            continue;
+        unsigned other = is_self(v, r, x->a) ? x->b : x->a;
+        r->kind = REDUCE_TABLE;
+        r->load = (uint8_t)load;
+        r->shift = (uint8_t)node_of(v, shifted->b)->value;
+        return !is_carried(v, other) && add_term(r, other, false);
+    }
+    return false;
+}
+
+static bool find_reduction(struct prover *v, unsigned var, struct reduction *r)
 {
     unsigned node = v->s->vars[var].value;
     *r = (struct reduction){.reg = (uint8_t)var, .bits = 64, .k = {1, REG_ZERO}};
@@ -169,10 +213,16 @@ bool form_reduction(struct prover *v, unsigned var, struct reduction *r)
     }
     const struct node *n = node_of(v, node);
     uint64_t factor;
+    if (!is_carried(v, node)) {
+        r->kind = REDUCE_LAST;
+        return add_term(r, node, false);
+    }
     if (n->kind == NODE_SELECT)
         return select_reduction(v, r, n);
     if (n->kind == NODE_XOR || n->kind == NODE_OR || n->kind == NODE_AND) {
         unsigned self = is_carried(v, n->a) ? n->a : n->b, x = self == n->a ? n->b : n->a;
+        if (n->kind == NODE_XOR && is_carried(v, x))
+            return table_reduction(v, r, n);
         if (is_carried(v, x))
             return false;
         if (is_self(v, r, self))
@@ -205,4 +255,20 @@ bool form_reduction(struct prover *v, unsigned var, struct reduction *r)
     r->kind = factor == 1 ? REDUCE_ADD : REDUCE_MULTIPLY_ADD;
     r->k = (struct quantity){factor, REG_ZERO};
     return true;
+}
+
+void forms_begin(struct prover *v, const struct loop_summary *s, struct loop_plan *p)
+{
+    values_begin(v, s, p);
+    // One may be made from others that were found before.
+    for (unsigned found = 1; found;) {
+        found = 0;
+        for (unsigned i = 0; i <= REG_SP; i++) {
+            if (s->vars[i].shape != VAR_CARRIED || v->reduced[i] || !find_reduction(v, i, &v->reductions[i]))
+                continue;
+            v->reduced[i] = true;
+            found++;
+            values_find_shapes(v);
+        }
+    }
 }

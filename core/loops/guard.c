@@ -13,7 +13,6 @@
 #define UNKNOWN (UINT64_MAX - 1) // only after the counter has wrapped around
 #define ITERATIONS_MAX (1ull << 40) // nothing that ends has more
 #define FIND_MAX (1ull << 20) // what has no end sooner is left to the plain loop
-#define BATCH_LEAST 8 // shorter batches do not pay
 
 // ---- entry values ----
 
@@ -166,16 +165,11 @@ bool guard_allows_loads(const struct loop_plan *p, const struct entry *e, uint64
 
 // ---- overlap ----
 
-// Two streams of one step, by which iterations the earlier one comes back to what the later one has been at,
-// or before. A kernel that does each access for a batch of iterations before the next access has to have
-// batches no longer than that.
-static uint64_t meeting_distance(const struct entry *e, const struct reach *x, const struct reach *y)
+uint64_t guard_meeting_distance(const struct reach *x, const struct reach *y, int64_t away, int64_t step,
+                                bool swapped)
 {
-    int64_t step = (int64_t)quantity_of(e, x->step);
-    // The earlier one is away bytes ahead of the later one, d iterations on away + d x step; they meet if
-    // that is between -behind and ahead.
-    int64_t away = (int64_t)(strip_tag(quantity_of(e, x->base)) - strip_tag(quantity_of(e, y->base)));
-    int64_t behind = x->size, ahead = y->size;
+    // d iterations on x is away + d x step ahead of y; they meet if that is between -behind and ahead.
+    int64_t behind = x->size, ahead = y->size, first = !swapped;
     if (step < 0) {
         step = -step;
         away = -away;
@@ -183,8 +177,8 @@ static uint64_t meeting_distance(const struct entry *e, const struct reach *x, c
         ahead = x->size;
     }
     if (step == 0)
-        return 1;
-    int64_t distance = away > -behind - step ? 1 : (-behind - away) / step + 1;
+        return (uint64_t)first;
+    int64_t distance = away > -behind - first * step ? first : (-behind - away) / step + 1;
     return away + distance * step < ahead ? (uint64_t)distance : UINT64_MAX;
 }
 
@@ -196,7 +190,8 @@ static bool pair_holds(const struct loop_plan *p, struct entry *e, const struct 
     const struct reach *x = &p->reaches[pair->earlier], *y = &p->reaches[pair->later];
     if (pair->strict || quantity_of(e, x->step) != quantity_of(e, y->step))
         return false;
-    uint64_t distance = meeting_distance(e, x, y);
+    int64_t away = (int64_t)(strip_tag(quantity_of(e, x->base)) - strip_tag(quantity_of(e, y->base)));
+    uint64_t distance = guard_meeting_distance(x, y, away, (int64_t)quantity_of(e, x->step), pair->swapped);
     e->batch = distance < e->batch ? distance : e->batch;
     // Where exits are looked for, all loads come before all stores.
     return distance > e->last || (distance >= BATCH_LEAST && !p->finds);

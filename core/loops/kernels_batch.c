@@ -28,6 +28,7 @@ struct batch_state {
     unsigned filled; // lanes of fixed values that are there already
     unsigned leaves; // the first lane that leaves, count if none does
     unsigned exit; // by which exit
+    uint64_t acc[REDUCTIONS];
 };
 
 // ---- memory ----
@@ -94,6 +95,128 @@ static inline __attribute__((always_inline)) void store_lanes(uint8_t *to, const
     } while (0)
     EACH_SIZE(size, STORE)
 #undef STORE
+}
+
+// ---- reductions ----
+
+static uint64_t reduce_by_table(const struct lane_reduction *r, uint64_t acc, const uint64_t *x,
+                                const uint8_t *table, unsigned n)
+{
+#define STEP(type)                                                                                           \
+    do {                                                                                                     \
+        typedef UNALIGNED(type) element;                                                                     \
+        for (unsigned k = 0; k < n; k++)                                                                     \
+            acc = ((const element *)table)[(acc ^ x[k]) & r->table_mask] ^ acc >> r->shift;                  \
+    } while (0)
+    acc &= UINT64_MAX >> (64 - r->bits);
+    EACH_SIZE(r->size, STEP)
+#undef STEP
+    return acc;
+}
+
+static inline __attribute__((always_inline)) uint64_t reduce(const struct lane_reduction *r, uint64_t acc,
+                                                             const uint64_t *x, const uint64_t *condition,
+                                                             uint64_t factor, unsigned n)
+{
+    const uint64_t mask = UINT64_MAX >> (64 - r->bits), sign = mask ^ mask >> 1;
+    acc &= mask;
+    switch (r->kind) {
+    case REDUCE_ADD:
+        for (unsigned k = 0; k < n; k++)
+            acc += x[k];
+        break;
+    case REDUCE_XOR:
+        for (unsigned k = 0; k < n; k++)
+            acc ^= x[k];
+        break;
+    case REDUCE_OR:
+        for (unsigned k = 0; k < n; k++)
+            acc |= x[k];
+        break;
+    case REDUCE_AND:
+        for (unsigned k = 0; k < n; k++)
+            acc &= x[k];
+        break;
+    case REDUCE_MIN:
+        for (unsigned k = 0; k < n; k++)
+            acc = x[k] < acc ? x[k] : acc;
+        break;
+    case REDUCE_MAX:
+        for (unsigned k = 0; k < n; k++)
+            acc = x[k] > acc ? x[k] : acc;
+        break;
+    case REDUCE_MIN_SIGNED:
+        acc ^= sign;
+        for (unsigned k = 0; k < n; k++)
+            acc = (x[k] ^ sign) < acc ? x[k] ^ sign : acc;
+        acc ^= sign;
+        break;
+    case REDUCE_MAX_SIGNED:
+        acc ^= sign;
+        for (unsigned k = 0; k < n; k++)
+            acc = (x[k] ^ sign) > acc ? x[k] ^ sign : acc;
+        acc ^= sign;
+        break;
+    case REDUCE_LAST:
+        for (unsigned k = n; k-- > 0;)
+            if (!r->has_condition || condition[k])
+                return x[k];
+        return acc;
+    case REDUCE_MULTIPLY_ADD: {
+        // Four at a time: one multiplication of acc instead of four in a row.
+        const uint64_t two = factor * factor, three = two * factor, four = two * two;
+        unsigned k = 0;
+        for (; k + 4 <= n; k += 4)
+            acc = acc * four + (x[k] * three + x[k + 1] * two + x[k + 2] * factor + x[k + 3]);
+        for (; k < n; k++)
+            acc = acc * factor + x[k];
+        break;
+    }
+    case REDUCE_MULTIPLY_XOR:
+        for (unsigned k = 0; k < n; k++)
+            acc = acc * factor ^ x[k];
+        break;
+    default:
+        for (unsigned k = 0; k < n; k++)
+            acc = (acc ^ x[k]) * factor;
+    }
+    return acc & mask;
+}
+
+// The value that acc has before each lane; returns the one behind the last. The first one may be wider than
+// the reduction is: it is what the guest left in the register.
+static uint64_t scan(const struct lane_reduction *r, uint64_t acc, uint64_t *restrict to, const uint64_t *x,
+                     const uint64_t *condition, uint64_t factor, const uint8_t *table, unsigned n)
+{
+    const uint64_t mask = UINT64_MAX >> (64 - r->bits), sign = mask ^ mask >> 1;
+#define EACH(expression)                                                                                     \
+    for (unsigned k = 0; k < n; k++) {                                                                       \
+        to[k] = acc;                                                                                         \
+        acc &= mask;                                                                                         \
+        acc = (expression)&mask;                                                                             \
+    }                                                                                                        \
+    break
+    switch (r->kind) {
+    case REDUCE_ADD: EACH(acc + x[k]);
+    case REDUCE_XOR: EACH(acc ^ x[k]);
+    case REDUCE_OR: EACH(acc | x[k]);
+    case REDUCE_AND: EACH(acc & x[k]);
+    case REDUCE_MIN: EACH(x[k] < acc ? x[k] : acc);
+    case REDUCE_MAX: EACH(x[k] > acc ? x[k] : acc);
+    case REDUCE_MIN_SIGNED: EACH((x[k] ^ sign) < (acc ^ sign) ? x[k] : acc);
+    case REDUCE_MAX_SIGNED: EACH((x[k] ^ sign) > (acc ^ sign) ? x[k] : acc);
+    case REDUCE_LAST: EACH(!r->has_condition || condition[k] ? x[k] : acc);
+    case REDUCE_MULTIPLY_ADD: EACH(acc * factor + x[k]);
+    case REDUCE_MULTIPLY_XOR: EACH(acc * factor ^ x[k]);
+    case REDUCE_XOR_MULTIPLY: EACH((acc ^ x[k]) * factor);
+    default:
+        for (unsigned k = 0; k < n; k++) {
+            to[k] = acc;
+            acc = reduce_by_table(r, acc, x + k, table, 1);
+        }
+    }
+#undef EACH
+    return acc;
 }
 
 // ---- operations ----
@@ -165,6 +288,20 @@ EACH_WIDTH static void run_ops(struct batch_state *t, const struct lane_program 
             start = strip_tag(quantity_of(e, r->base) + t->first * step);
             store_lanes(memory + start, a1, o->kind == LANE_STORE ? NULL : b1, (int64_t)step, o->size, n);
             break;
+        case LANE_SCAN:
+        case LANE_REDUCE: {
+            const struct lane_reduction *reduction = &program->reductions[o->index];
+            const uint64_t *x = t->slots[reduction->x], *condition = t->slots[reduction->condition];
+            uint64_t *acc = &t->acc[o->index], k = quantity_of(e, reduction->k);
+            const uint8_t *table = memory + signed_offset(k);
+            if (o->kind == LANE_SCAN)
+                *acc = scan(reduction, *acc, to, x, condition, k, table, n);
+            else if (reduction->kind == REDUCE_TABLE)
+                *acc = reduce_by_table(reduction, *acc, x, table, n);
+            else
+                *acc = reduce(reduction, *acc, x, condition, k, n);
+            break;
+        }
         case LANE_LEAVES: {
             wide any = a[0];
             for (unsigned k = 1; k < rows; k++)
@@ -174,7 +311,7 @@ EACH_WIDTH static void run_ops(struct batch_state *t, const struct lane_program 
             for (unsigned k = 0; k < t->leaves; k++)
                 if (a1[k]) {
                     t->leaves = k;
-                    t->exit = o->exit;
+                    t->exit = o->index;
                 }
             break;
         }
@@ -196,91 +333,33 @@ EACH_WIDTH static void run_ops(struct batch_state *t, const struct lane_program 
 }
 #undef ROWS
 
-// ---- reductions ----
-
-EACH_WIDTH static uint64_t reduce(const struct batch_reduction *r, uint64_t acc, const uint64_t *x,
-                                  const uint64_t *condition, uint64_t factor, unsigned n)
+static void begin(struct batch_state *t, const struct loop_plan *p, const struct entry *e,
+                  const struct lane_program *program, lanes *slots)
 {
-    const uint64_t mask = UINT64_MAX >> (64 - r->bits), sign = mask ^ mask >> 1;
-    switch (r->kind) {
-    case REDUCE_ADD:
-        for (unsigned k = 0; k < n; k++)
-            acc += x[k];
-        break;
-    case REDUCE_XOR:
-        for (unsigned k = 0; k < n; k++)
-            acc ^= x[k];
-        break;
-    case REDUCE_OR:
-        for (unsigned k = 0; k < n; k++)
-            acc |= x[k];
-        break;
-    case REDUCE_AND:
-        for (unsigned k = 0; k < n; k++)
-            acc &= x[k];
-        break;
-    case REDUCE_MIN:
-        for (unsigned k = 0; k < n; k++)
-            acc = x[k] < acc ? x[k] : acc;
-        break;
-    case REDUCE_MAX:
-        for (unsigned k = 0; k < n; k++)
-            acc = x[k] > acc ? x[k] : acc;
-        break;
-    case REDUCE_MIN_SIGNED:
-        acc ^= sign;
-        for (unsigned k = 0; k < n; k++)
-            acc = (x[k] ^ sign) < acc ? x[k] ^ sign : acc;
-        acc ^= sign;
-        break;
-    case REDUCE_MAX_SIGNED:
-        acc ^= sign;
-        for (unsigned k = 0; k < n; k++)
-            acc = (x[k] ^ sign) > acc ? x[k] ^ sign : acc;
-        acc ^= sign;
-        break;
-    case REDUCE_LAST:
-        for (unsigned k = n; k-- > 0;)
-            if (condition[k])
-                return x[k];
-        return acc;
-    case REDUCE_MULTIPLY_ADD:
-        for (unsigned k = 0; k < n; k++)
-            acc = acc * factor + x[k];
-        break;
-    case REDUCE_MULTIPLY_XOR:
-        for (unsigned k = 0; k < n; k++)
-            acc = acc * factor ^ x[k];
-        break;
-    default:
-        for (unsigned k = 0; k < n; k++)
-            acc = (acc ^ x[k]) * factor;
-    }
-    return acc & mask;
+    t->p = p;
+    t->e = e;
+    t->slots = slots;
+    t->filled = 0;
+    t->first = 0;
+    for (unsigned i = 0; i < program->reduction_count; i++)
+        t->acc[i] = e->x[program->reductions[i].reg];
 }
 
 uint64_t batch_run(const struct loop_plan *p, const struct entry *e, uint64_t *x)
 {
     const struct batch *b = p->batch;
     lanes slots[LANE_SLOTS];
-    struct batch_state t = {.p = p, .e = e, .slots = slots};
-    uint64_t results[REDUCTIONS], length = 0;
-    for (unsigned i = 0; i < b->reduction_count; i++)
-        results[i] = x[b->reductions[i].reg] & UINT64_MAX >> (64 - b->reductions[i].bits);
-    uint64_t most = e->batch < LANES ? e->batch : LANES;
-    for (t.first = 0; t.first < e->count; t.first += t.count) {
+    struct batch_state t;
+    uint64_t length = 0, most = e->batch < LANES ? e->batch : LANES;
+    begin(&t, p, e, &b->run, slots);
+    for (; t.first < e->count; t.first += t.count) {
         t.count = (unsigned)(e->count - t.first < most ? e->count - t.first : most);
         run_ops(&t, &b->run);
-        for (unsigned i = 0; i < b->reduction_count; i++) {
-            const struct batch_reduction *r = &b->reductions[i];
-            results[i] =
-                reduce(r, results[i], slots[r->x], slots[r->condition], quantity_of(e, r->k), t.count);
-        }
         for (unsigned k = 0; b->sums_length && k < t.count; k++)
             length += slots[b->length][k];
     }
-    for (unsigned i = 0; i < b->reduction_count; i++)
-        x[b->reductions[i].reg] = results[i];
+    for (unsigned i = 0; i < b->run.reduction_count; i++)
+        x[b->run.reductions[i].reg] = t.acc[i];
     return b->sums_length ? length : e->count * p->length;
 }
 
@@ -290,9 +369,10 @@ enum found batch_find(const struct loop_plan *p, const struct entry *e, uint64_t
                       unsigned *exit)
 {
     lanes slots[LANE_SLOTS];
-    struct batch_state t = {.p = p, .e = e, .slots = slots};
+    struct batch_state t;
     unsigned most = FIND_FIRST;
-    for (t.first = 0; t.first < limit; t.first += t.count) {
+    begin(&t, p, e, &p->batch->find, slots);
+    for (; t.first < limit; t.first += t.count) {
         t.count = (unsigned)(limit - t.first < most ? limit - t.first : most);
         while (t.count && !guard_allows_loads(p, e, t.first, t.first + t.count))
             t.count /= 2;

@@ -10,7 +10,7 @@ enum {
     LANES = 128, // iterations of a batch
     LANE_SLOTS = 40,
     LANE_OPS = 96,
-    REDUCTIONS = 6,
+    REDUCTIONS = 8,
 };
 
 enum lane_op_kind {
@@ -19,32 +19,36 @@ enum lane_op_kind {
     LANE_AFFINE, // start + i x step
     LANE_LOAD, // reach
     LANE_GATHER, // start + a
+    LANE_SCAN, // a reduced register at the start of each iteration
     LANE_STORE, // a to reach
     LANE_STORE_IF, // if b
-    LANE_LEAVES, // exit `exit` is taken if a
+    LANE_LEAVES, // exit number `index` is taken if a
+    LANE_REDUCE, // reduction number `index`, where only its result counts
 };
 
 struct lane_op {
     uint8_t kind, bits, from, size;
     uint8_t to, a, b, c; // slots
-    uint8_t reach, exit;
+    uint8_t reach, index;
     struct quantity start, step;
 };
 
 struct lane_program {
-    unsigned op_count, slot_count;
+    unsigned op_count, slot_count, reduction_count;
     struct lane_op ops[LANE_OPS];
+    struct lane_reduction {
+        uint8_t kind, reg, bits;
+        uint8_t x, condition; // slots
+        bool has_condition;
+        uint8_t size, shift; // TABLE
+        uint64_t table_mask;
+        struct quantity k;
+    } reductions[REDUCTIONS];
 };
 
 struct batch {
     struct lane_program find; // what tells in which iteration the loop is left
     struct lane_program run; // stores and reductions
-    unsigned reduction_count;
-    struct batch_reduction {
-        uint8_t kind, reg, bits;
-        uint8_t x, condition; // slots
-        struct quantity k;
-    } reductions[REDUCTIONS];
     bool sums_length; // the length of an iteration is in slot length of run
     uint8_t length;
 };

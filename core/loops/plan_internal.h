@@ -41,11 +41,12 @@ struct reach {
     bool at_entry; // invariant and read by an entry op, which checks it
 };
 
-// Reaches, in the order of the program, at least one of which is a store: if they meet, the kernel may not
-// do more than some iterations at once, or, where strict, nothing.
+// Reaches, in the order in which the kernel goes to them, at least one of which is a store: if they meet, the
+// kernel may not do more than some iterations at once, or, where strict, nothing.
 struct pair {
     uint8_t earlier, later;
     bool strict;
+    bool swapped; // in the program their order is the other one
 };
 
 // The value start + i x step, of bits bits, must not wrap while access `number` happens: it was extended.
@@ -99,7 +100,8 @@ struct lookup {
     struct quantity table[3]; // the first is the one that index goes to
 };
 
-struct batch; // kernels_batch.c
+struct batch; // kernels_batch.h
+struct sort; // sort.h
 
 // The state of the loop's entry while a plan runs.
 struct range {
@@ -131,11 +133,13 @@ struct loop_plan {
     struct pair pairs[PAIRS];
     struct advance advances[32];
     bool finds; // there are exits that have to be looked for
+    bool loads_first; // the kernel does an iteration's loads before its stores
     // Does e->count iterations; the affine registers are advanced by the caller, carried ones set in x.
     // Returns the instructions of these iterations.
     uint64_t (*run)(const struct loop_plan *p, const struct entry *e, uint64_t *x);
     struct lookup lookup;
     struct batch *batch; // NULL: not used
+    struct sort *sort;
     struct loop_summary *summary; // a copy, where lengths depend on the path
 };
 

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guard.h"
 #include "kernels.h"
 #include "kernels_batch.h"
+#include "sort.h"
 
 // ---- the plan ----
 
@@ -82,25 +84,40 @@ static bool add_advances(struct prover *v)
     return true;
 }
 
-static bool add_pairs(struct prover *v)
+// Whether two streams always meet too soon.
+static bool always_meets(const struct reach *x, const struct reach *y, bool swapped)
+{
+    if (x->base.slot != y->base.slot || x->step.slot != REG_ZERO || y->step.slot != REG_ZERO ||
+        x->step.constant != y->step.constant)
+        return false;
+    int64_t away = (int64_t)(x->base.constant - y->base.constant);
+    return guard_meeting_distance(x, y, away, (int64_t)x->step.constant, swapped) < BATCH_LEAST;
+}
+
+static const char *add_pairs(struct prover *v)
 {
     struct loop_plan *p = v->p;
     bool in_order = p->class == LOOP_COLUMN || p->class == LOOP_SPAN; // the kernel stores as the program does
     for (unsigned i = 0; i < p->reach_count; i++) {
         for (unsigned j = 0; j < p->reach_count; j++) {
             const struct reach *x = &p->reaches[i], *y = &p->reaches[j];
+            bool streams = x->is_stream && y->is_stream;
             if (x->number >= y->number || !(x->is_store || y->is_store) ||
-                (in_order && x->is_store && y->is_store))
+                (in_order && x->is_store && y->is_store) || (p->class == LOOP_SORT_PASS && streams))
                 continue;
             if (p->pair_count == PAIRS)
-                return false;
+                return "too many accesses";
             struct pair *pair = &p->pairs[p->pair_count++];
-            *pair = (struct pair){(uint8_t)i, (uint8_t)j, !x->is_stream || !y->is_stream || in_order};
+            *pair = (struct pair){(uint8_t)i, (uint8_t)j, !streams || in_order, false};
             // What is looked for is loaded before anything is stored.
             pair->strict |= p->finds && x->is_store;
+            if (p->loads_first && x->is_store && !y->is_store)
+                *pair = (struct pair){(uint8_t)j, (uint8_t)i, pair->strict, true};
+            if (streams && always_meets(&p->reaches[pair->earlier], &p->reaches[pair->later], pair->swapped))
+                return "an iteration needs what the one before has stored";
         }
     }
-    return true;
+    return NULL;
 }
 
 static bool build_lookup(struct prover *v)
@@ -163,12 +180,24 @@ static const char *build_batch(struct prover *v)
     return NULL;
 }
 
+static const char *build_sort(struct prover *v)
+{
+    struct loop_plan *p = v->p;
+    p->sort = calloc(1, sizeof *p->sort);
+    if (!p->sort || p->finds || !sort_form(v, p->sort))
+        return "no kernel for this form of exchange";
+    p->least = 4;
+    p->run = sort_run;
+    return NULL;
+}
+
 static const char *build_kernel(struct prover *v)
 {
     struct loop_plan *p = v->p;
     switch (p->class) {
     case LOOP_COLUMN:
     case LOOP_SPAN: return build_lookup(v) ? NULL : build_batch(v);
+    case LOOP_SORT_PASS: return build_sort(v);
     case LOOP_COUNTDOWN:
         p->least = 4;
         p->run = run_nothing;
@@ -191,9 +220,11 @@ static const char *build(struct prover *v)
     for (unsigned i = 0; i < s->access_count; i++)
         if (!values_add_reach(v, i))
             return "an address that is not known at the entry";
-    if (!add_pairs(v))
-        return "too many accesses";
-    reason = build_kernel(v);
+    for (unsigned i = 0; i <= REG_SP; i++)
+        p->loads_first |= v->reduced[i];
+    reason = add_pairs(v);
+    if (!reason)
+        reason = build_kernel(v);
     if (reason || p->length)
         return reason;
     p->summary = malloc(sizeof *p->summary);
@@ -215,7 +246,7 @@ enum loop_class plan_class_of(const struct loop_summary *s)
     struct loop_plan *scratch = calloc(1, sizeof *scratch);
     enum loop_class class = LOOP_OTHER;
     if (v && scratch) {
-        values_begin(v, s, scratch);
+        forms_begin(v, s, scratch);
         class = form_class(v);
     }
     free(scratch);
@@ -230,7 +261,7 @@ struct loop_plan *plan_make(const struct loop_summary *s, enum loop_class propos
     *reason = "no memory";
     if (v && p) {
         p->class = plan_class_of(s);
-        values_begin(v, s, p);
+        forms_begin(v, s, p);
         if (p->class != proposed)
             *reason = other_class[p->class];
         else if (p->class == LOOP_POLL)
@@ -252,6 +283,7 @@ void plan_free(struct loop_plan *p)
     if (!p)
         return;
     free(p->batch);
+    free(p->sort);
     free(p->summary);
     free(p);
 }

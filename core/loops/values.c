@@ -25,7 +25,7 @@ static unsigned shape_of(const struct prover *v, const struct node *n)
         switch (s->vars[n->a].shape) {
         case VAR_UNTOUCHED: return SHAPE_FIXED;
         case VAR_AFFINE: return n->a < LOOP_VAR_FLAGS_A ? SHAPE_AFFINE : SHAPE_CARRIED;
-        default: return SHAPE_CARRIED;
+        default: return n->a <= REG_SP && v->reduced[n->a] ? SHAPE_VARYING : SHAPE_CARRIED;
         }
     case NODE_LOAD: a = v->shape[s->accesses[n->a].address]; return a == SHAPE_AFFINE ? SHAPE_VARYING : a;
     case NODE_ADD:
@@ -90,7 +90,7 @@ static struct bounds bounds_of(const struct prover *v, const struct node *n)
     case NODE_ADD: r = (struct bounds){a.low + b.low, a.high + b.high, both}; break;
     case NODE_SUB: r = (struct bounds){a.low - b.high, a.high - b.low, both}; break;
     case NODE_SHL:
-        if (shifts && a.known && a.low > -(far >> shift) && a.high < far >> shift)
+        if (shifts && shift < 40 && a.known && a.low > -(far >> shift) && a.high < far >> shift)
             r = (struct bounds){a.low * ((int64_t)1 << shift), a.high * ((int64_t)1 << shift), true};
         break;
     case NODE_LSHR:
@@ -178,14 +178,20 @@ static void find_same(struct prover *v, unsigned node)
     v->same[node] = (uint16_t)first;
 }
 
+void values_find_shapes(struct prover *v)
+{
+    for (unsigned i = 0; i < v->s->node_count; i++)
+        v->shape[i] = (uint8_t)shape_of(v, &v->s->nodes[i]);
+}
+
 void values_begin(struct prover *v, const struct loop_summary *s, struct loop_plan *p)
 {
     memset(v, 0, sizeof *v);
     v->s = s;
     v->p = p;
     v->effort = EFFORT;
+    values_find_shapes(v);
     for (unsigned i = 0; i < s->node_count; i++) {
-        v->shape[i] = (uint8_t)shape_of(v, &s->nodes[i]);
         v->bounds[i] = bounds_of(v, &s->nodes[i]);
         find_same(v, i);
     }

@@ -9,14 +9,47 @@
 enum node_shape {
     SHAPE_FIXED, // the same in all iterations
     SHAPE_AFFINE, // an extension of start + i x step
-    SHAPE_VARYING, // a function of these and of what the iteration loads
-    SHAPE_CARRIED, // depends on a register that is taken over from the iteration before in some other way
+    SHAPE_VARYING, // a function of these, of what the iteration loads, and of reductions
+    SHAPE_CARRIED, // depends on a register that is taken over from the iteration before in a way not known
 };
 
 // Numbers low..high, one of which a node equals in every iteration, modulo 2^bits.
 struct bounds {
     int64_t low, high;
     bool known;
+};
+
+// How a carried register r is made from itself and from nodes that are known, all modulo 2^bits.
+enum reduction_kind {
+    REDUCE_ADD, // r + the terms
+    REDUCE_XOR, // r ^ x
+    REDUCE_OR,
+    REDUCE_AND,
+    REDUCE_MIN,
+    REDUCE_MAX,
+    REDUCE_MIN_SIGNED,
+    REDUCE_MAX_SIGNED,
+    REDUCE_LAST, // condition ? x : r, or x
+    REDUCE_MULTIPLY_ADD, // r x k + the terms
+    REDUCE_MULTIPLY_XOR, // (r x k) ^ x
+    REDUCE_XOR_MULTIPLY, // (r ^ x) x k
+    REDUCE_TABLE, // table[(r ^ x) & mask] ^ r >> shift: what access `load` reads
+};
+enum { TERMS = 4 };
+struct reduction {
+    uint8_t kind, reg, bits;
+    uint8_t term_count;
+    struct {
+        uint16_t node;
+        bool negative;
+    } terms[TERMS]; // x is the first one
+    bool has_condition;
+    bool negated; // the condition
+    uint16_t condition; // of LAST; of ADD: otherwise the terms are those from other on
+    uint8_t other;
+    struct quantity k; // of TABLE: the table
+    uint8_t load, shift;
+    uint64_t mask;
 };
 
 enum { EFFORT = 4096 }; // nodes that are looked at while paths are followed, in all
@@ -31,11 +64,15 @@ struct prover {
     struct quantity entry[SUMMARY_NODES]; // where has_entry
     bool has_entry[SUMMARY_NODES];
     uint8_t reach_of[SUMMARY_ACCESSES]; // 1 + its reach, 0: none yet
+    bool reduced[REG_ZERO]; // a register that is what its reduction says
+    struct reduction reductions[REG_ZERO];
 };
 
 // Finds shape and bounds of each node, and which are the same: loads from the same address are, because the
 // guard sees to it that no store changes what is loaded. The plan is empty and stays the caller's.
 void values_begin(struct prover *v, const struct loop_summary *s, struct loop_plan *p);
+// Again, with another register reduced.
+void values_find_shapes(struct prover *v);
 
 // The value of a node in iteration 0. False if it depends on a load that is not fixed, or there is no room.
 bool values_at_entry(struct prover *v, unsigned node, struct quantity *q);
