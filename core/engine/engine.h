@@ -28,9 +28,9 @@ void interp_loop(struct machine *m);
 // With config.verify, around what translated code does in place of the loop at cold_pc: see interp_loops.h.
 void interp_begin_check(struct machine *m);
 void interp_end_check(struct machine *m);
-// From now on the op at the loop's header lets its plan run.
+// From now on the op at the loop's header lets its plan run, or no longer does.
 struct loop;
-void interp_patch_loop(struct machine *m, struct loop *loop);
+void interp_patch_loop(struct machine *m, struct loop *loop, bool replaced);
 
 // Puts what m->dispatch_wanted says in force: everything is decoded again, and translated code goes where the
 // net is not to be trusted. Not while guest code runs.

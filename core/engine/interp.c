@@ -462,10 +462,14 @@ static void patch_loop(const struct machine *m, struct loop *loop, op *header)
     header->handler = handler_offset(m->config.verify ? do_verified_loop : do_loop);
 }
 
-void interp_patch_loop(struct machine *m, struct loop *loop)
+void interp_patch_loop(struct machine *m, struct loop *loop, bool replaced)
 {
     op *header = op_at(&m->cpu, loop->header);
-    if (header->handler && header->handler != handler_offset(do_enter))
+    bool is_patched =
+        header->handler == handler_offset(do_loop) || header->handler == handler_offset(do_verified_loop);
+    if (!replaced && is_patched)
+        header->handler = loop->handler;
+    else if (replaced && !is_patched && header->handler && header->handler != handler_offset(do_enter))
         patch_loop(m, loop, header);
 }
 

@@ -139,7 +139,8 @@ static bool can_hoist(const struct loop_summary *s, const struct access *a)
 static bool is_bounded_store(const struct access *a)
 {
     return (a->shape == ACCESS_STREAM && is_fixed(&a->step) && is_of_registers(&a->base)) ||
-           ((a->shape == ACCESS_INVARIANT || a->shape == ACCESS_GATHER) && is_of_registers(&a->base));
+           (a->shape == ACCESS_INVARIANT && is_of_registers(&a->base)) ||
+           (a->shape == ACCESS_GATHER && is_of_registers(&a->base) && a->index_max < 1ull << 32);
 }
 
 static bool is_same_but_constant(const struct linear *a, const struct linear *b)

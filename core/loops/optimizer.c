@@ -283,6 +283,17 @@ static void name_functions(struct loops *l)
     }
 }
 
+// Whether the code that was examined is still there, decoded.
+static bool is_current(const struct loops *l, const struct loop *loop)
+{
+    const struct memory *memory = &l->m->memory;
+    for (uint64_t page = loop->header / GUEST_PAGE; page <= loop->branch / GUEST_PAGE; page++)
+        if (!(memory->pages[page] & MEMORY_CODE))
+            return false;
+    return memcmp(memory->base + loop->header, loop->body.words,
+                  loop->body.length * sizeof loop->body.words[0]) == 0;
+}
+
 void loops_update(struct loops *l)
 {
     bool wanted = machine_get_loops(l->m);
@@ -299,10 +310,16 @@ void loops_update(struct loops *l)
             loop->cell.on = wanted && !loop->failed;
         if (state != LOOP_EXAMINED)
             continue;
+        if (!loop->installed && loop->plan && !is_current(l, loop)) {
+            loop->cell.on = 0;
+            atomic_store_explicit(&loop->state, LOOP_STALE, memory_order_release);
+            continue;
+        }
         loop->cell.on = wanted && loop->plan && !loop->failed;
-        if (loop->plan && !loop->installed)
-            interp_patch_loop(l->m, loop);
-        loop->installed = loop->plan != NULL;
+        if (loop->installed != (loop->cell.on != 0)) {
+            loop->installed = loop->cell.on != 0;
+            interp_patch_loop(l->m, loop, loop->installed);
+        }
     }
 }
 
