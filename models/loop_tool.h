@@ -6,6 +6,7 @@
 #include "tool.h"
 
 tool_command loop_generate; // of generated programs
+tool_command loop_generate_from_libraries; // cut out of Debian's
 tool_command loop_collect; // of the run of a real one, which the files are, with its arguments
 
 #endif

@@ -34,7 +34,7 @@ const int tool_model_count = sizeof tool_models / sizeof tool_models[0];
 static const struct {
     const char *name, *what;
 } commands[] = {
-    {"generate", "looks at the data that a model learns from; loops: makes it, of generated programs"},
+    {"generate", "looks at the data that a model learns from; loops, library-loops: makes it"},
     {"collect", "adds the loops that a program's run has to a file of them"},
     {"train", "trains a model and writes its files"},
     {"verify", "checks a model against the truth, completely"},
@@ -246,6 +246,8 @@ int main(int argc, char **argv)
         return 1;
     if (name && strcmp(name, "loops") == 0 && strcmp(command, "generate") == 0)
         return loop_generate(&options);
+    if (name && strcmp(name, "library-loops") == 0 && strcmp(command, "generate") == 0)
+        return loop_generate_from_libraries(&options);
     const struct tool_model *model = NULL;
     for (int i = 0; i < tool_model_count; i++)
         if (name && strcmp(name, tool_models[i].name) == 0)
