@@ -44,11 +44,19 @@ bool loop_set_read(struct loop_set *set, char **files, int count, struct nn_erro
     memset(set, 0, sizeof *set);
     if (count == 0)
         return nn_fail(error, "no data: name files of samples (see 'neuromodel generate')");
-    for (int i = 0; i < count; i++)
-        if (!loop_data_read(files[i], &set->data, error->text, sizeof error->text)) {
+    for (int i = 0; i < count; i++) {
+        struct loop_data more;
+        bool good = loop_data_read(files[i], &more, error->text, sizeof error->text);
+        for (size_t s = 0; good && s < more.count; s++)
+            good =
+                loop_data_add(&set->data, &more.samples[s]) || nn_fail(error, "no memory for %s", files[i]);
+        if (good)
+            loop_data_free(&more);
+        else {
             loop_set_free(set);
             return false;
         }
+    }
     loop_data_deduplicate(&set->data);
     for (unsigned p = 0; p < LOOP_PARTS; p++)
         if (!(set->part[p] = malloc((set->data.count + 1) * sizeof *set->part[p])))
