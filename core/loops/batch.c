@@ -10,6 +10,7 @@ struct builder {
     struct prover *v;
     struct lane_program *program;
     uint8_t slot[SUMMARY_NODES]; // of each node that has one
+    struct lane_op nowhere; // what there is no room for
     const char *reason;
 };
 
@@ -21,11 +22,10 @@ static unsigned give_up(struct builder *b, const char *reason)
 
 static struct lane_op *add_op(struct builder *b, unsigned kind, unsigned bits)
 {
-    static struct lane_op nowhere;
     struct lane_program *p = b->program;
     if (p->op_count == LANE_OPS || p->slot_count == LANE_SLOTS) {
         give_up(b, "too complicated");
-        return &nowhere;
+        return &b->nowhere;
     }
     struct lane_op *o = &p->ops[p->op_count++];
     *o = (struct lane_op){.kind = (uint8_t)kind, .bits = (uint8_t)bits, .from = (uint8_t)bits};
