@@ -44,6 +44,8 @@ static inline bool pages_allow(const struct memory *m, uint64_t low, uint64_t hi
         uint64_t eight;
         if (!(may[*page] & what))
             return false;
+        if (page == end)
+            return true;
         while (__builtin_expect(end - page >= 8, 0) &&
                (memcpy(&eight, page + 1, sizeof eight), eight == *page * 0x0101010101010101u))
             page += 8;
@@ -53,14 +55,14 @@ static inline bool pages_allow(const struct memory *m, uint64_t low, uint64_t hi
 }
 
 // Where reach r goes in iterations [first, end), at least one, if a kernel may access all of it.
-static bool find_range(const struct loop_plan *p, const struct entry *e, unsigned index, uint64_t first,
-                       uint64_t end, struct range *range)
+static inline bool find_range(const struct loop_plan *p, const struct entry *e, unsigned index,
+                              uint64_t first, uint64_t end, struct range *range)
 {
     const struct reach *r = &p->reaches[index];
     uint64_t start = strip_tag(quantity_of(e, r->base) + (uint64_t)r->low);
     uint64_t low = start, high = start + (uint64_t)(r->high - r->low) - 1;
-    int64_t step = (int64_t)quantity_of(e, r->step), to_first, travel;
-    if (step) {
+    if (r->is_stream) {
+        int64_t step = (int64_t)quantity_of(e, r->step), to_first, travel;
         if (start >= GUEST_SPACE || __builtin_mul_overflow(step, (int64_t)first, &to_first) ||
             __builtin_mul_overflow(step, (int64_t)(end - 1 - first), &travel) ||
             travel > (int64_t)GUEST_SPACE || travel < -(int64_t)GUEST_SPACE ||
@@ -75,23 +77,36 @@ static bool find_range(const struct loop_plan *p, const struct entry *e, unsigne
            pages_allow(e->memory, low, high, r->is_store ? MAY_WRITE : MAY_READ);
 }
 
+static inline uint64_t read_memory(const uint8_t *at, unsigned bits)
+{
+    uint64_t eight;
+    uint32_t four;
+    uint16_t two;
+    switch (bits) {
+    case 64: memcpy(&eight, at, sizeof eight); return eight;
+    case 32: memcpy(&four, at, sizeof four); return four;
+    case 16: memcpy(&two, at, sizeof two); return two;
+    default: return *at;
+    }
+}
+
 // Runs the entry ops [from, to); false if one would read what it may not.
-static bool run_entry_ops(const struct loop_plan *p, struct entry *e, unsigned from, unsigned to)
+static inline bool run_entry_ops(const struct loop_plan *p, struct entry *e, unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++) {
         const struct entry_op *o = &p->ops[i];
-        uint64_t a = quantity_of(e, o->a), b = quantity_of(e, o->b), result = 0;
-        if (o->kind == NODE_ADD) {
-            result = (a + b) & UINT64_MAX >> (64 - o->bits);
-        } else if (o->kind == NODE_LOAD) {
+        uint64_t a = quantity_of(e, o->a), result;
+        if (o->kind == NODE_LOAD) {
             uint64_t address = strip_tag(a), last = address + o->bits / 8 - 1;
             if (last >= GUEST_SPACE || !pages_allow(e->memory, address, last, MAY_READ))
                 return false;
-            memcpy(&result, e->memory->base + address, o->bits / 8);
+            result = read_memory(e->memory->base + address, o->bits);
             e->range[o->reach].low = address;
             e->range[o->reach].high = last;
+        } else if (o->kind == NODE_ADD) {
+            result = (a + quantity_of(e, o->b)) & UINT64_MAX >> (64 - o->bits);
         } else {
-            result = symbol_compute(o->kind, o->bits, o->from, a, b, quantity_of(e, o->c));
+            result = symbol_compute(o->kind, o->bits, o->from, a, quantity_of(e, o->b), quantity_of(e, o->c));
         }
         e->computed[i] = result;
     }
@@ -116,6 +131,11 @@ static uint64_t counted_last(const struct counted *c, const struct entry *e)
             step = -step & mask;
             distance = -distance & mask;
         }
+        if (c->inverse) {
+            uint64_t times = distance * c->inverse;
+            times = times >> c->shift | times << (-c->shift & 63);
+            return times <= c->most ? times : UNKNOWN;
+        }
         return !step ? NEVER : distance % step == 0 ? distance / step : UNKNOWN;
     }
     if (c->complement) {
@@ -129,6 +149,8 @@ static uint64_t counted_last(const struct counted *c, const struct entry *e)
         return 0;
     if (!step)
         return NEVER;
+    if (step == 1)
+        return limit - start;
     if (step <= mask >> 1) {
         uint64_t way = limit - 1 - start, rest = way % step;
         return step - rest - 1 <= mask - limit ? way / step + 1 : UNKNOWN;

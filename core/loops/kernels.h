@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What runs instead of a loop's iterations. Each of these sets the plan's run (and least) for what prove.c
-// has put into it.
+// What runs instead of a loop's iterations. Each of these sets the plan's run for what prove.c has put
+// into it.
 #ifndef CORE_LOOPS_KERNELS_H
 #define CORE_LOOPS_KERNELS_H
 
 #include "plan_internal.h"
 
 void kernel_choose_lookup(struct loop_plan *p);
+void kernel_choose_fill(struct loop_plan *p);
+void kernel_choose_copy(struct loop_plan *p);
 
 #endif

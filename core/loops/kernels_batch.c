@@ -315,6 +315,10 @@ EACH_WIDTH static void run_ops(struct batch_state *t, const struct lane_program 
                 }
             break;
         }
+        case NODE_UDIV:
+            for (unsigned k = 0; k < n; k++)
+                to[k] = b1[k] ? a1[k] / b1[k] : 0;
+            break;
         case NODE_BSWAP:
             for (unsigned k = 0; k < n; k++)
                 to[k] = __builtin_bswap64(a1[k]) >> (64 - bits);

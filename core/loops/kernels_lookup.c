@@ -100,5 +100,4 @@ static uint64_t run_lookup(const struct loop_plan *p, const struct entry *e, uin
 void kernel_choose_lookup(struct loop_plan *p)
 {
     p->run = run_lookup;
-    p->least = 4;
 }

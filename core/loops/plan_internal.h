@@ -64,6 +64,11 @@ struct counted {
     uint8_t compare; // NODE_EQ, NODE_ULT, NODE_ULE
     bool complement; // limit < counter
     bool is_equal;
+    // Of EQ where the absolute value of step is a constant: distance / it is distance x inverse, rotated
+    // right by shift, unless that is more than most, which shows that it does not divide (Warren, Hacker's
+    // Delight).
+    uint8_t shift;
+    uint64_t inverse, most;
 };
 
 enum exit_kind {
@@ -98,6 +103,13 @@ struct lookup {
     uint8_t index, tables, stores; // index: enum lookup_index
     uint8_t store[2]; // reaches
     struct quantity table[3]; // the first is the one that index goes to
+};
+
+// Of a fill, or the one of a copy: reaches, and what is stored.
+enum { STREAMS = 8 };
+struct stream {
+    uint8_t load, store;
+    struct quantity value;
 };
 
 struct batch; // kernels_batch.h
@@ -138,6 +150,8 @@ struct loop_plan {
     // Returns the instructions of these iterations.
     uint64_t (*run)(const struct loop_plan *p, const struct entry *e, uint64_t *x);
     struct lookup lookup;
+    uint8_t stream_count;
+    struct stream streams[STREAMS];
     struct batch *batch; // NULL: not used
     struct sort *sort;
     struct loop_summary *summary; // a copy, where lengths depend on the path
