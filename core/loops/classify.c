@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The class that a summary shows.
+#include "list.h"
 #include "sort.h"
 
 // The stride of an access, if that is a constant.
@@ -114,6 +115,9 @@ enum loop_class form_class(struct prover *v)
     for (unsigned i = 0; i < s->exit_count; i++)
         counted += s->exits[i].counted;
     struct sort sort;
+    struct list list;
+    if (!stores && list_form(v, &list))
+        return LOOP_LIST_WALK;
     if (stores && counted == s->exit_count && sort_form(v, &sort))
         return LOOP_SORT_PASS;
     for (unsigned i = 0; i < LOOP_VAR_LENGTH; i++) {

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "kernels_batch.h"
+#include "list.h"
 #include "symbols.h"
 
 #define NEVER UINT64_MAX
@@ -23,9 +24,6 @@ static int64_t sign_extend(uint64_t value, unsigned bits)
 
 // ---- pages ----
 
-enum { MAY_READ = 1, MAY_WRITE = 2 };
-
-// By flags of a page, what kernels may do to it.
 #define EACH_4(f, n) f(n), f((n) + 1), f((n) + 2), f((n) + 3)
 #define EACH_16(f, n) EACH_4(f, n), EACH_4(f, (n) + 4), EACH_4(f, (n) + 8), EACH_4(f, (n) + 12)
 #define EACH_64(f, n) EACH_16(f, n), EACH_16(f, (n) + 16), EACH_16(f, (n) + 32), EACH_16(f, (n) + 48)
@@ -34,7 +32,7 @@ enum { MAY_READ = 1, MAY_WRITE = 2 };
          ? 0                                                                                                 \
          : ((flags)&PROT_READ ? MAY_READ : 0) |                                                              \
                (((flags) & (PROT_WRITE | MEMORY_CODE)) == PROT_WRITE ? MAY_WRITE : 0))
-static const uint8_t may[256] = {EACH_64(MAY, 0), EACH_64(MAY, 64), EACH_64(MAY, 128), EACH_64(MAY, 192)};
+const uint8_t guard_may[256] = {EACH_64(MAY, 0), EACH_64(MAY, 64), EACH_64(MAY, 128), EACH_64(MAY, 192)};
 
 // Whether a kernel may do it to all pages from that of low to that of high.
 static inline bool pages_allow(const struct memory *m, uint64_t low, uint64_t high, unsigned what)
@@ -42,7 +40,7 @@ static inline bool pages_allow(const struct memory *m, uint64_t low, uint64_t hi
     const uint8_t *page = m->pages + low / GUEST_PAGE, *end = m->pages + high / GUEST_PAGE;
     for (;; page++) {
         uint64_t eight;
-        if (!(may[*page] & what))
+        if (!(guard_may[*page] & what))
             return false;
         if (page == end)
             return true;
@@ -98,7 +96,7 @@ static inline bool run_entry_ops(const struct loop_plan *p, struct entry *e, uns
         uint64_t a = quantity_of(e, o->a), result;
         if (o->kind == NODE_LOAD) {
             uint64_t address = strip_tag(a), last = address + o->bits / 8 - 1;
-            if (last >= GUEST_SPACE || !pages_allow(e->memory, address, last, MAY_READ))
+            if (!guard_may_read(e->memory, address, o->bits / 8))
                 return false;
             result = read_memory(e->memory->base + address, o->bits);
             e->range[o->reach].low = address;
@@ -242,7 +240,8 @@ static bool find_data_exit(const struct loop_plan *p, struct entry *e)
 {
     uint64_t limit = e->last < FIND_MAX ? e->last + 1 : FIND_MAX, last;
     unsigned exit;
-    enum found found = batch_find(p, e, limit, &last, &exit);
+    enum found found = p->list ? list_find(p->list, e, &last, &exit, &e->previous_item, &e->present_item)
+                               : batch_find(p, e, limit, &last, &exit);
     if (found == FOUND_NONE)
         return limit == e->last + 1;
     if (found == FOUND_NO_MEMORY)
@@ -277,6 +276,8 @@ static bool guard(const struct loop_plan *p, struct entry *e)
     e->count = e->last - !e->exit->at_end;
     if (e->last == 0 || e->count < p->least)
         return false;
+    if (p->finds && !p->stores) // it has all been looked at
+        return true;
     const uint64_t last = e->last;
     const unsigned before = e->exit->accesses_before;
     for (unsigned i = 0; i < p->no_wrap_count; i++)
@@ -319,14 +320,40 @@ static uint64_t next_length(const struct loop_plan *p, const cpu *c, const struc
     return loop_evaluate(p->summary, p->summary->vars[LOOP_VAR_LENGTH].value, vars, read_access, &reader);
 }
 
+enum {
+    BALANCE_MOST = 4000,
+    PAUSE = 32, // entries
+    FAILED_NS = 15, // what a guard costs that does not hold
+    INSTRUCTIONS_PER_NS = 1, // of the plain loop in the interpreter
+};
+
+static void weigh(const struct loop_plan *p, uint64_t credited)
+{
+    struct history *h = p->history;
+    int64_t won = credited || p->finds ? (int64_t)(credited / INSTRUCTIONS_PER_NS) - p->cost : -FAILED_NS;
+    int64_t balance = h->balance + won;
+    h->balance = (int32_t)(balance < BALANCE_MOST ? balance : BALANCE_MOST);
+    if (h->balance < 0) {
+        h->balance = 0;
+        h->pause = PAUSE;
+    }
+}
+
 struct plan_result plan_run(const struct loop_plan *p, cpu *c, struct memory *memory)
 {
     struct entry e;
     e.x = c->x;
     e.memory = memory;
-    if (!guard(p, &e))
+    if (p->history->pause) {
+        p->history->pause--;
+        return (struct plan_result){0};
+    }
+    if (!guard(p, &e)) {
+        weigh(p, 0);
         return (struct plan_result){.trips = e.last + 1};
+    }
     uint64_t credited = p->run(p, &e, c->x);
+    weigh(p, credited);
     for (unsigned i = 0; i < p->advance_count; i++) {
         const struct advance *a = &p->advances[i];
         c->x[a->reg] = (c->x[a->reg] + e.count * quantity_of(&e, a->step)) & a->mask;

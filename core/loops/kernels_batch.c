@@ -13,7 +13,7 @@
 #define EACH_WIDTH
 #endif
 
-enum { WIDE = 8, FIND_FIRST = 16 };
+enum { WIDE = 8, FIND_FIRST = 32 };
 typedef uint64_t wide __attribute__((vector_size(8 * WIDE), may_alias));
 typedef int64_t wide_signed __attribute__((vector_size(8 * WIDE), may_alias));
 

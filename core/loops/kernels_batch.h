@@ -5,6 +5,7 @@
 #define CORE_LOOPS_KERNELS_BATCH_H
 
 #include "forms.h"
+#include "guard.h"
 
 enum {
     LANES = 128, // iterations of a batch
@@ -58,7 +59,6 @@ struct batch {
 bool batch_build(struct prover *v, struct batch *b, const char **reason);
 
 // The first iteration in [0, limit) in which one of the exits is taken that are not counted: *last, *exit.
-enum found { FOUND, FOUND_NONE, FOUND_NO_MEMORY }; // the last: it would read what it may not
 enum found batch_find(const struct loop_plan *p, const struct entry *e, uint64_t limit, uint64_t *last,
                       unsigned *exit);
 

@@ -114,6 +114,13 @@ struct stream {
 
 struct batch; // kernels_batch.h
 struct sort; // sort.h
+struct list; // list.h
+
+// Whether a plan has paid lately: nanoseconds that it has won, about; entries that go without it.
+struct history {
+    int32_t balance;
+    uint32_t pause;
+};
 
 // The state of the loop's entry while a plan runs.
 struct range {
@@ -127,6 +134,7 @@ struct entry {
     uint64_t count; // complete iterations for the kernel
     uint64_t batch; // iterations that the kernel may do at once
     const struct plan_exit *exit; // the one that is taken
+    uint64_t previous_item, present_item; // of a list, in the iterations last - 1 and last
     struct range range[REACHES];
     uint64_t computed[ENTRY_OPS];
 };
@@ -136,6 +144,8 @@ struct loop_plan {
     uint32_t length; // of a full iteration, 0: depends on the path
     uint32_t narrow; // a bit for each register of which the upper half has to be zero
     uint32_t least; // complete iterations for which the kernel pays
+    uint32_t cost; // of guard and kernel for few iterations, nanoseconds
+    struct history *history;
     uint8_t op_count, exit_ops; // all entry ops, and those at the start that the exits need
     uint8_t exit_count, reach_count, no_wrap_count, pair_count, advance_count;
     struct entry_op ops[ENTRY_OPS];
@@ -144,6 +154,7 @@ struct loop_plan {
     struct no_wrap no_wraps[NO_WRAPS];
     struct pair pairs[PAIRS];
     struct advance advances[32];
+    bool stores;
     bool finds; // there are exits that have to be looked for
     bool loads_first; // the kernel does an iteration's loads before its stores
     // Does e->count iterations; the affine registers are advanced by the caller, carried ones set in x.
@@ -154,6 +165,7 @@ struct loop_plan {
     struct stream streams[STREAMS];
     struct batch *batch; // NULL: not used
     struct sort *sort;
+    struct list *list;
     struct loop_summary *summary; // a copy, where lengths depend on the path
 };
 

@@ -6,6 +6,7 @@
 #include "guard.h"
 #include "kernels.h"
 #include "kernels_batch.h"
+#include "list.h"
 #include "sort.h"
 
 // ---- the plan ----
@@ -184,12 +185,13 @@ static uint64_t run_nothing(const struct loop_plan *p, const struct entry *e, ui
 // How many iterations it takes until a plan pays. Measured, in nanoseconds: what a guard takes and what each
 // operation of a lane program takes for up to 32 iterations; an instruction of the plain loop takes about
 // one.
-enum { GUARD_NS = 40, LANE_OP_NS = 4 };
+enum { GUARD_NS = 40, LANE_OP_NS = 4, PATH_NS = 150 };
 
-static uint32_t least_for(const struct loop_summary *s, unsigned operations)
+static void set_cost(struct loop_plan *p, const struct loop_summary *s, unsigned operations)
 {
     unsigned length = s->length ? s->length : (s->branch - s->header) / 4 + 1;
-    return (GUARD_NS + LANE_OP_NS * operations) / length + 1;
+    p->cost = GUARD_NS + LANE_OP_NS * operations + (s->length ? 0 : PATH_NS);
+    p->least = p->cost / length + 1;
 }
 
 static const char *build_batch(struct prover *v)
@@ -199,7 +201,7 @@ static const char *build_batch(struct prover *v)
     p->batch = calloc(1, sizeof *p->batch);
     if (!p->batch || !batch_build(v, p->batch, &reason))
         return reason;
-    p->least = least_for(v->s, p->batch->find.op_count + p->batch->run.op_count);
+    set_cost(p, v->s, p->batch->find.op_count + p->batch->run.op_count);
     p->run = p->batch->run.op_count ? batch_run : run_nothing;
     return NULL;
 }
@@ -249,10 +251,26 @@ static const char *build_sort(struct prover *v)
     return NULL;
 }
 
+static uint64_t run_list(const struct loop_plan *p, const struct entry *e, uint64_t *x)
+{
+    x[p->list->reg] = e->exit->at_end ? e->present_item : e->previous_item;
+    return e->count * p->length;
+}
+
+static const char *build_list(struct prover *v)
+{
+    struct loop_plan *p = v->p;
+    p->list = calloc(1, sizeof *p->list);
+    if (!p->list || !list_form(v, p->list))
+        return "no kernel for this form of list";
+    p->run = run_list;
+    return NULL;
+}
+
 static const char *build_kernel(struct prover *v)
 {
     struct loop_plan *p = v->p;
-    p->least = least_for(v->s, 0);
+    set_cost(p, v->s, 0);
     switch (p->class) {
     case LOOP_COLUMN:
     case LOOP_SPAN: return build_lookup(v) ? NULL : build_batch(v);
@@ -260,6 +278,7 @@ static const char *build_kernel(struct prover *v)
     case LOOP_COPY:
     case LOOP_STRIDED_COPY: return build_streams(v) ? NULL : build_batch(v);
     case LOOP_SORT_PASS: return build_sort(v);
+    case LOOP_LIST_WALK: return build_list(v);
     case LOOP_COUNTDOWN: p->run = run_nothing; return NULL;
     default: return build_batch(v);
     }
@@ -277,11 +296,16 @@ static const char *build(struct prover *v)
     if (!add_advances(v))
         return "a step that is not known at the entry";
     for (unsigned i = 0; i < s->access_count; i++)
-        if (!values_add_reach(v, i))
+        if (p->class != LOOP_LIST_WALK && !values_add_reach(v, i))
             return "an address that is not known at the entry";
+    for (unsigned i = 0; i < s->access_count; i++)
+        p->stores |= s->accesses[i].is_store;
     for (unsigned i = 0; i <= REG_SP; i++)
         p->loads_first |= v->reduced[i];
     reason = add_pairs(v);
+    p->history = calloc(1, sizeof *p->history);
+    if (!p->history)
+        return "no memory";
     if (!reason)
         reason = build_kernel(v);
     if (reason || p->length)
@@ -341,8 +365,10 @@ void plan_free(struct loop_plan *p)
 {
     if (!p)
         return;
+    free(p->history);
     free(p->batch);
     free(p->sort);
+    free(p->list);
     free(p->summary);
     free(p);
 }

@@ -155,10 +155,10 @@ static void map_pages(void)
     }
 }
 
-// What an entry may find in memory.
-static void fill_template(void)
+// What an entry may find in memory. A list is made of pointers.
+static void fill_template(enum loop_class class)
 {
-    unsigned kind = (unsigned)below(6), rare = 1 + (unsigned)below(60);
+    unsigned kind = class == LOOP_LIST_WALK ? 2 : (unsigned)below(6), rare = 1 + (unsigned)below(60);
     uint8_t common = below(3) ? 0 : (uint8_t)next_random();
     for (unsigned p = 0; p < PAGES; p++) {
         for (unsigned i = 0; i < GUEST_PAGE; i += 8) {
@@ -166,7 +166,7 @@ static void fill_template(void)
             switch (kind) {
             case 0: v = next_random(); break;
             case 1: v = below(rare) ? common * 0x0101010101010101u : next_random(); break;
-            case 2: v = below(16) ? random_address() & ~(uint64_t)15 : 0; break;
+            case 2: v = below(rare) ? random_address() & ~(uint64_t)15 : 0; break;
             case 3: v = next_random() & 0x0303030303030303; break;
             case 4: v = next_random() | 0x0101010101010101; break;
             default: v = below(200) | below(200) << 32;
@@ -354,6 +354,17 @@ static void make_state(const struct loop_summary *s, cpu *c)
     c->flags = (struct flags){next_random() << 28 & 0xf0000000, 0, FLAGS_NZCV};
 }
 
+// Copies what the first load goes along to where the last one goes.
+static void make_equal(const struct loop_summary *s, const cpu *c)
+{
+    uint64_t vars[LOOP_VARS] = {0};
+    memcpy(vars, c->x, (REG_SP + 1) * sizeof vars[0]);
+    uint64_t from = node_value(s, vars, s->accesses[0].address);
+    uint64_t to = node_value(s, vars, s->accesses[s->access_count - 1].address);
+    for (unsigned i = 0, n = (unsigned)below(1000); i < n; i++)
+        poke(to + i, 1, peek(from + i, 1));
+}
+
 // ---- runs ----
 
 struct outcome {
@@ -437,6 +448,8 @@ static void enter(const struct loop *l)
     cpu *c = &guest.cpu;
     char text[200];
     make_state(l->summary, c);
+    if (l->class == LOOP_COMPARE && below(4))
+        make_equal(l->summary, c);
     for (unsigned i = (unsigned)below(6); i; i--)
         poke(random_address(), 1, next_random());
     restore();
@@ -521,7 +534,7 @@ static void time_loop(const struct loop *l)
 {
     for (unsigned tries = 0; tries < 4000; tries++) {
         if (tries % 100 == 0) {
-            fill_template();
+            fill_template(l->class);
             restore();
         }
         make_state(l->summary, &guest.cpu);
@@ -646,11 +659,14 @@ int main(int argc, char **argv)
         return 0;
     }
     for (uint64_t done = 0, round = 0; done < entries; round++) {
-        const struct loop *l = &loops[round % loop_count];
+        struct loop *l = &loops[round % loop_count];
+        const char *reason;
         calm = round / loop_count % 2;
-        if (round % 4 == 0)
-            fill_template();
+        if (round % 4 == 0 || l->class == LOOP_LIST_WALK)
+            fill_template(l->class);
         map_pages();
+        plan_free(l->plan); // a plan that does not pay rests for a while
+        l->plan = plan_make(l->summary, l->class, &reason);
         place(l, true);
         for (unsigned n = 0; n < EPOCH; n++, done++)
             enter(l);
