@@ -33,8 +33,7 @@ ACCESSORS(16, uint16_t)
 ACCESSORS(32, uint32_t)
 ACCESSORS(64, uint64_t)
 ACCESSORS(128, u64x2)
-ACCESSORS(f32, float)
-ACCESSORS(f64, double)
+#define NUMBER_ACCESSORS(bits, type) ACCESSORS(f##bits, type)
 
 // An instruction that uses one of these is left to the interpreter: a call that takes cpu marks it so.
 void left_to_the_interpreter(cpu *c);

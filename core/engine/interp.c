@@ -64,8 +64,6 @@ ACCESSORS(16, uint16_t)
 ACCESSORS(32, uint32_t)
 ACCESSORS(64, uint64_t)
 ACCESSORS(128, u64x2)
-ACCESSORS(f32, float)
-ACCESSORS(f64, double)
 
 static inline __attribute__((always_inline)) void require_aligned(cpu *c, const op *o, uint64_t address,
                                                                   unsigned size, bool is_store)

@@ -110,7 +110,7 @@ struct template
     LLVMBasicBlockRef *order; // reverse postorder
     unsigned block_count;
     bool checked, usable;
-    bool reads_flags, writes_flags;
+    bool reads_flags, writes_flags, touches_memory;
 };
 
 struct jit {
@@ -195,6 +195,7 @@ static struct template *template_of(struct jit *j, unsigned insn)
             t->usable = is_usable_instruction(i);
             t->reads_flags |=
                 LLVMIsALoadInst(i) && accesses_flags(t->function, LLVMGetOperand(i, 0), j->layout);
+            t->touches_memory |= (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) && LLVMGetVolatile(i);
             t->writes_flags |=
                 LLVMIsAStoreInst(i) && accesses_flags(t->function, LLVMGetOperand(i, 1), j->layout);
             values++;
@@ -427,8 +428,7 @@ static void copy_access(struct build *u, LLVMValueRef i, const struct region_op 
             return;
         }
     }
-    LLVMInstructionSetDebugLoc(copy_plainly(u, i),
-                               LLVMDIBuilderCreateDebugLocation(u->j->context, o->pc / 4, 0, u->scope, NULL));
+    copy_plainly(u, i);
 }
 
 static void copy_call(struct build *u, LLVMValueRef i)
@@ -687,6 +687,10 @@ static LLVMValueRef copy_template(struct build *u, const struct region_op *o)
     memset(c.block, 0, t->block_count * sizeof c.block[0]);
     memset(c.reached, 0, t->block_count * sizeof c.reached[0]);
     c.edge_count = c.loop_phi_count = c.return_count = 0;
+    // An access may end in the host's instruction for what follows it in the definition.
+    LLVMSetCurrentDebugLocation2(u->at, t->touches_memory ? LLVMDIBuilderCreateDebugLocation(
+                                                                u->j->context, o->pc / 4, 0, u->scope, NULL)
+                                                          : NULL);
     u->generation++;
     map_to(u, LLVMGetParam(t->function, 0), (struct mapped){.base = BASE_CPU});
     map_to(u, LLVMGetParam(t->function, 1), (struct mapped){.base = BASE_OP});
@@ -715,6 +719,7 @@ static LLVMValueRef copy_template(struct build *u, const struct region_op *o)
         t->usable = false;
         return NULL;
     }
+    LLVMSetCurrentDebugLocation2(u->at, NULL);
     LLVMPositionBuilderAtEnd(u->at, c.returned_from[0]);
     if (c.return_count == 1)
         return c.returned[0];

@@ -26,6 +26,7 @@
 extern const unsigned char translate_bitcode[], translate_bitcode_end[];
 
 #include "llvm_copy.h"
+#include "llvm_fuse.h"
 
 // ---- leaving and calling ----
 
@@ -554,6 +555,7 @@ static enum jit_result jit_compile(struct jit *j, const struct region *r, const 
             dump_region(u, dump, "built");
         }
         if (run_passes(j, u->module, passes)) {
+            fuse_aes(u->module);
             if (dump)
                 dump_region(u, dump, "optimized");
             if (emit(j, u->module, object))

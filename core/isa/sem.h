@@ -27,15 +27,11 @@ SEM uint16_t load16(cpu *c, const op *o, uint64_t address);
 SEM uint32_t load32(cpu *c, const op *o, uint64_t address);
 SEM uint64_t load64(cpu *c, const op *o, uint64_t address);
 SEM u64x2 load128(cpu *c, const op *o, uint64_t address);
-SEM float loadf32(cpu *c, const op *o, uint64_t address); // to and from the host's registers for such numbers
-SEM double loadf64(cpu *c, const op *o, uint64_t address);
 SEM void store8(cpu *c, const op *o, uint64_t address, uint8_t value);
 SEM void store16(cpu *c, const op *o, uint64_t address, uint16_t value);
 SEM void store32(cpu *c, const op *o, uint64_t address, uint32_t value);
 SEM void store64(cpu *c, const op *o, uint64_t address, uint64_t value);
 SEM void store128(cpu *c, const op *o, uint64_t address, u64x2 value);
-SEM void storef32(cpu *c, const op *o, uint64_t address, float value);
-SEM void storef64(cpu *c, const op *o, uint64_t address, double value);
 // Fails with FAULT_ALIGNMENT unless address is a multiple of size (a power of two).
 SEM void require_aligned(cpu *c, const op *o, uint64_t address, unsigned size, bool is_store);
 // CNTVCT_EL0, in ticks of COUNTER_HZ.
@@ -47,6 +43,22 @@ static void invalidate_code(cpu *c, uint64_t address);
 
 #include "sem_int.h"
 #include "softfloat.h"
+
+// An engine may have accessors of its own to and from the host's registers for such numbers.
+#ifndef NUMBER_ACCESSORS
+#define NUMBER_ACCESSORS(bits, type)                                                                         \
+    SEM type loadf##bits(cpu *c, const op *o, uint64_t address)                                              \
+    {                                                                                                        \
+        return fp_host##bits(load##bits(c, o, address));                                                     \
+    }                                                                                                        \
+    SEM void storef##bits(cpu *c, const op *o, uint64_t address, type value)                                 \
+    {                                                                                                        \
+        store##bits(c, o, address, fp_bits##bits(value));                                                    \
+    }
+#endif
+NUMBER_ACCESSORS(32, float)
+NUMBER_ACCESSORS(64, double)
+
 #include "sem_mem.h"
 #include "sem_fp.h"
 #include "sem_simd.h"

@@ -100,10 +100,17 @@ OP(aesd)
     c->v[o->d] = (u64x2)aes_substitute_inverse((u8x16)(c->v[o->d] ^ c->v[o->n]));
 }
 
+// MixColumns: on a host with AES, a round less what its last round does.
 SEM u8x16 aes_mix_columns(u8x16 v)
 {
+#ifdef __AES__
+    return (u8x16)__builtin_ia32_aesenc128(
+        (long long __attribute__((vector_size(16))))aes_substitute_inverse(v),
+        (long long __attribute__((vector_size(16)))){0, 0});
+#else
     u8x16 next = aes_rotate_columns(v, 1);
     return aes_double(v ^ next) ^ next ^ aes_rotate_columns(v, 2) ^ aes_rotate_columns(v, 3);
+#endif
 }
 
 OP(aesmc)
@@ -114,9 +121,13 @@ OP(aesmc)
 // InvMixColumns: the circulant 14 11 13 9 is 2 3 1 1 times 5 0 4 0.
 OP(aesimc)
 {
+#ifdef __AES__
+    c->v[o->d] = (u64x2)__builtin_ia32_aesimc128((long long __attribute__((vector_size(16))))c->v[o->n]);
+#else
     u8x16 v = (u8x16)c->v[o->n];
     u8x16 four = aes_double(aes_double(v ^ aes_rotate_columns(v, 2)));
     c->v[o->d] = (u64x2)aes_mix_columns(v ^ four);
+#endif
 }
 
 // ---- SHA ----
@@ -235,20 +246,10 @@ OP(sha256su1)
     c->v[o->d] = (u64x2)r;
 }
 
-// ---- CRC-32: accumulator and polynomials bit-reversed; four bits at a time through tables of 16 entries
-// ----
+// ---- CRC-32: accumulator and polynomials bit-reversed ----
 
-static const uint32_t crc32_table[16] = {
-    0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-    0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-};
-
-static const uint32_t crc32c_table[16] = {
-    0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
-    0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
-};
-
-SEM uint32_t crc32_update(const uint32_t *table, uint32_t crc, uint64_t value, unsigned bytes)
+// So many bytes by tables of 16 entries, four bits at a time.
+SEM uint32_t crc32_by_table(const uint32_t *table, uint32_t crc, uint64_t value, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++) {
         crc ^= value >> (i * 8) & 0xff;
@@ -258,20 +259,71 @@ SEM uint32_t crc32_update(const uint32_t *table, uint32_t crc, uint64_t value, u
     return crc;
 }
 
-#define CRC32(name, table, bytes)                                                                            \
+#ifdef __PCLMUL__
+// The low half of the carry-less product, and the high half.
+SEM u64x2 carryless_product(uint64_t a, uint64_t b)
+{
+    typedef long long v2 __attribute__((vector_size(16)));
+    return (u64x2)__builtin_ia32_pclmulqdq128((v2){(long long)a, 0}, (v2){(long long)b, 0}, 0);
+}
+
+// Barrett reduction: by floor(x^96 / P) without its leading bit, then by P.
+SEM uint32_t crc32_update(uint32_t crc, uint64_t value, unsigned bytes)
+{
+    unsigned unused = 64 - bytes * 8;
+    uint64_t message = (value ^ crc) << unused;
+    uint64_t quotient = carryless_product(message, 0xb4e5b025f7011641)[0];
+    uint64_t rest = carryless_product(quotient, 0x1db710641)[1];
+    return (uint32_t)rest ^ (uint32_t)((uint64_t)crc >> (bytes * 8 & 63) & (bytes < 4 ? ~0u : 0));
+}
+#else
+static const uint32_t crc32_table[16] = {
+    0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
+    0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+};
+
+SEM uint32_t crc32_update(uint32_t crc, uint64_t value, unsigned bytes)
+{
+    return crc32_by_table(crc32_table, crc, value, bytes);
+}
+#endif
+
+#ifdef __CRC32__
+SEM uint32_t crc32c_update(uint32_t crc, uint64_t value, unsigned bytes)
+{
+    switch (bytes) {
+    case 1: return __builtin_ia32_crc32qi(crc, (unsigned char)value);
+    case 2: return __builtin_ia32_crc32hi(crc, (unsigned short)value);
+    case 4: return __builtin_ia32_crc32si(crc, (uint32_t)value);
+    default: return (uint32_t)__builtin_ia32_crc32di(crc, value);
+    }
+}
+#else
+static const uint32_t crc32c_table[16] = {
+    0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
+    0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
+};
+
+SEM uint32_t crc32c_update(uint32_t crc, uint64_t value, unsigned bytes)
+{
+    return crc32_by_table(crc32c_table, crc, value, bytes);
+}
+#endif
+
+#define CRC32(name, update, bytes)                                                                           \
     OP(name)                                                                                                 \
     {                                                                                                        \
-        c->x[o->d] = crc32_update(table, (uint32_t)c->x[o->n], c->x[o->m], bytes);                           \
+        c->x[o->d] = update((uint32_t)c->x[o->n], c->x[o->m], bytes);                                        \
     }
 
-CRC32(crc32b, crc32_table, 1)
-CRC32(crc32h, crc32_table, 2)
-CRC32(crc32w, crc32_table, 4)
-CRC32(crc32x, crc32_table, 8)
-CRC32(crc32cb, crc32c_table, 1)
-CRC32(crc32ch, crc32c_table, 2)
-CRC32(crc32cw, crc32c_table, 4)
-CRC32(crc32cx, crc32c_table, 8)
+CRC32(crc32b, crc32_update, 1)
+CRC32(crc32h, crc32_update, 2)
+CRC32(crc32w, crc32_update, 4)
+CRC32(crc32x, crc32_update, 8)
+CRC32(crc32cb, crc32c_update, 1)
+CRC32(crc32ch, crc32c_update, 2)
+CRC32(crc32cw, crc32c_update, 4)
+CRC32(crc32cx, crc32c_update, 8)
 
 #undef CRC32
 

@@ -23,13 +23,19 @@ THREE_SAME(pmul)
 // PMULL of 64-bit elements: a carry-less product of 128 bits.
 OP(pmull_d_v)
 {
-    uint64_t n = get_half(o, c->v[o->n]), m = get_half(o, c->v[o->m]), low = 0, high = 0;
+    uint64_t n = get_half(o, c->v[o->n]), m = get_half(o, c->v[o->m]);
+#ifdef __PCLMUL__
+    typedef long long v2 __attribute__((vector_size(16)));
+    c->v[o->d] = (u64x2)__builtin_ia32_pclmulqdq128((v2){(long long)n, 0}, (v2){(long long)m, 0}, 0);
+#else
+    uint64_t low = 0, high = 0;
     for (unsigned i = 0; i < 64; i++) {
         uint64_t take = -(m >> i & 1);
         low ^= n << i & take;
         high ^= (n >> 1) >> (63 - i) & take;
     }
     c->v[o->d] = (u64x2){low, high};
+#endif
 }
 
 // ---- long and wide: the operation at twice the size, on widened operands ----

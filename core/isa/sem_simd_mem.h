@@ -2,17 +2,11 @@
 // Loads and stores of structures: LD1-LD4, ST1-ST4 and LD1R-LD4R (Arm ARM C3.2.10).
 //
 // Every load is complete before the first register is written, so that a fault leaves them all as they were.
-// Host memory, like the guest's, has to be little-endian: the lanes of a register are read through a union.
 #ifndef CORE_ISA_SEM_SIMD_MEM_H
 #define CORE_ISA_SEM_SIMD_MEM_H
 
-// Up to four registers, or as many bytes of memory, seen as elements of each size.
-union structures {
-    u64x2 v[4];
-    uint64_t d[8];
-    uint32_t s[16];
-    uint16_t h[32];
-    uint8_t b[64];
+struct structures {
+    u64x2 v[4]; // registers, or memory in its order, without gaps
 };
 
 // The bytes that a whole-register form touches for so many registers.
@@ -29,89 +23,134 @@ SEM void post_index(cpu *c, const op *o, uint64_t bytes)
 
 // ---- multiple structures ----
 
-// Memory order: registers follow each other without gaps.
-SEM union structures load_memory_order(cpu *c, const op *o, unsigned registers)
+// What memory holds for so many registers, without gaps.
+SEM struct structures load_memory_order(cpu *c, const op *o, unsigned registers)
 {
-    union structures t;
+    struct structures t = {0};
     uint64_t address = c->x[o->n];
-    for (unsigned r = 0; r < registers; r++) {
-        if (o->q)
+    if (o->q) {
+        for (unsigned r = 0; r < registers; r++)
             t.v[r] = load128(c, o, address + r * 16);
-        else
-            t.d[r] = load64(c, o, address + r * 8);
+    } else {
+        double d[4] = {0};
+        for (unsigned r = 0; r < registers; r++)
+            d[r] = loadf64(c, o, address + r * 8);
+        t.v[0] = (u64x2)(f64x2){d[0], d[1]};
+        t.v[1] = (u64x2)(f64x2){d[2], d[3]};
     }
     return t;
 }
 
-SEM void store_memory_order(cpu *c, const op *o, unsigned registers, union structures t)
+SEM void store_memory_order(cpu *c, const op *o, unsigned registers, struct structures t)
 {
     uint64_t address = c->x[o->n];
     for (unsigned r = 0; r < registers; r++) {
         if (o->q)
             store128(c, o, address + r * 16, t.v[r]);
         else
-            store64(c, o, address + r * 8, t.d[r]);
+            storef64(c, o, address + r * 8, ((f64x2)t.v[r / 2])[r % 2]);
     }
 }
 
-// Moves element e of register r to or from place e * registers + r of the memory order. A register has (16 >>
-// size) places in the union even if only half of it is used.
-#define DEINTERLEAVE(lanes)                                                                                  \
-    for (unsigned e = 0; e < elements; e++)                                                                  \
-        for (unsigned r = 0; r < registers; r++)                                                             \
-    to.lanes[r * (sizeof to.v[0] / sizeof to.lanes[0]) + e] = from.lanes[e * registers + r]
-#define INTERLEAVE(lanes)                                                                                    \
-    for (unsigned e = 0; e < elements; e++)                                                                  \
-        for (unsigned r = 0; r < registers; r++)                                                             \
-    to.lanes[e * registers + r] = from.lanes[r * (sizeof to.v[0] / sizeof to.lanes[0]) + e]
+// Three registers: byte b of register r, whose elements have w bytes, lies at place PLACE of the memory
+// order; shuffles take two vectors, so that those of the third have one of their own (-1: whatever).
+#define LIST16(M, r, w)                                                                                      \
+    M(0, r, w), M(1, r, w), M(2, r, w), M(3, r, w), M(4, r, w), M(5, r, w), M(6, r, w), M(7, r, w),          \
+        M(8, r, w), M(9, r, w), M(10, r, w), M(11, r, w), M(12, r, w), M(13, r, w), M(14, r, w), M(15, r, w)
+#define PLACE(b, r, w) (((b) / (w)*3 + (r)) * (w) + (b) % (w))
+#define OF_TWO(b, r, w) (PLACE(b, r, w) < 32 ? PLACE(b, r, w) : -1)
+#define OF_THIRD(b, r, w) (PLACE(b, r, w) < 32 ? (b) : PLACE(b, r, w) - 16)
+// The other way: what comes to byte b of vector k of the memory order.
+#define ELEMENT(b, k, w) ((16 * (k) + (b)) / (w))
+#define SOURCE(b, k, w) (ELEMENT(b, k, w) / 3 * (w) + (b) % (w))
+#define TO_TWO(b, k, w) (ELEMENT(b, k, w) % 3 < 2 ? ELEMENT(b, k, w) % 3 * 16 + SOURCE(b, k, w) : -1)
+#define TO_THIRD(b, k, w) (ELEMENT(b, k, w) % 3 < 2 ? (b) : 16 + SOURCE(b, k, w))
 
-// The registers' new values: upper halves are zero where Q = 0.
-SEM union structures deinterleave(const op *o, unsigned registers, union structures from)
+#define SHUFFLE_THREE(v, M, N, r, w)                                                                         \
+    (u64x2) __builtin_shufflevector(__builtin_shufflevector((u8x16)(v)[0], (u8x16)(v)[1], LIST16(M, r, w)),  \
+                                    (u8x16)(v)[2], LIST16(N, r, w))
+#define SHUFFLE_ALL_THREE(v, M, N, w)                                                                        \
+    (struct structures)                                                                                      \
+    {                                                                                                        \
+        {                                                                                                    \
+            SHUFFLE_THREE(v, M, N, 0, w), SHUFFLE_THREE(v, M, N, 1, w), SHUFFLE_THREE(v, M, N, 2, w)         \
+        }                                                                                                    \
+    }
+
+SEM struct structures deinterleave_three(unsigned size, struct structures t)
 {
-    union structures to = {0};
-    unsigned elements = (o->q ? 16u : 8u) >> o->size;
-    switch (o->size) {
-    case 0: DEINTERLEAVE(b); break;
-    case 1: DEINTERLEAVE(h); break;
-    case 2: DEINTERLEAVE(s); break;
-    default: DEINTERLEAVE(d); break;
+    switch (size) {
+    case 0: return SHUFFLE_ALL_THREE(t.v, OF_TWO, OF_THIRD, 1);
+    case 1: return SHUFFLE_ALL_THREE(t.v, OF_TWO, OF_THIRD, 2);
+    case 2: return SHUFFLE_ALL_THREE(t.v, OF_TWO, OF_THIRD, 4);
+    default: return SHUFFLE_ALL_THREE(t.v, OF_TWO, OF_THIRD, 8);
     }
-    return to;
 }
 
-SEM union structures interleave(const op *o, unsigned registers, union structures from)
+SEM struct structures interleave_three(unsigned size, struct structures t)
 {
-    union structures to = {0};
-    unsigned elements = (o->q ? 16u : 8u) >> o->size;
-    switch (o->size) {
-    case 0: INTERLEAVE(b); break;
-    case 1: INTERLEAVE(h); break;
-    case 2: INTERLEAVE(s); break;
-    default: INTERLEAVE(d); break;
+    switch (size) {
+    case 0: return SHUFFLE_ALL_THREE(t.v, TO_TWO, TO_THIRD, 1);
+    case 1: return SHUFFLE_ALL_THREE(t.v, TO_TWO, TO_THIRD, 2);
+    case 2: return SHUFFLE_ALL_THREE(t.v, TO_TWO, TO_THIRD, 4);
+    default: return SHUFFLE_ALL_THREE(t.v, TO_TWO, TO_THIRD, 8);
     }
-    return to;
 }
 
-#undef DEINTERLEAVE
-#undef INTERLEAVE
+#undef LIST16
+#undef PLACE
+#undef OF_TWO
+#undef OF_THIRD
+#undef ELEMENT
+#undef SOURCE
+#undef TO_TWO
+#undef TO_THIRD
+#undef SHUFFLE_THREE
+#undef SHUFFLE_ALL_THREE
+
+// The registers' new values from the memory order; their upper halves are of no use where Q = 0.
+SEM struct structures deinterleave(unsigned size, unsigned registers, struct structures t)
+{
+    u64x2 even = even_elements(size, 1, t.v[0], t.v[1]), odd = odd_elements(size, 1, t.v[0], t.v[1]);
+    if (registers == 2)
+        return (struct structures){{even, odd}};
+    if (registers == 3)
+        return deinterleave_three(size, t);
+    u64x2 even2 = even_elements(size, 1, t.v[2], t.v[3]), odd2 = odd_elements(size, 1, t.v[2], t.v[3]);
+    return (struct structures){{even_elements(size, 1, even, even2), even_elements(size, 1, odd, odd2),
+                                odd_elements(size, 1, even, even2), odd_elements(size, 1, odd, odd2)}};
+}
+
+SEM struct structures interleave(unsigned size, unsigned registers, struct structures t)
+{
+    if (registers == 2)
+        return (struct structures){
+            {interleave_low(size, t.v[0], t.v[1]), interleave_high(size, t.v[0], t.v[1])}};
+    if (registers == 3)
+        return interleave_three(size, t);
+    u64x2 low02 = interleave_low(size, t.v[0], t.v[2]), low13 = interleave_low(size, t.v[1], t.v[3]);
+    u64x2 high02 = interleave_high(size, t.v[0], t.v[2]), high13 = interleave_high(size, t.v[1], t.v[3]);
+    return (struct structures){{interleave_low(size, low02, low13), interleave_high(size, low02, low13),
+                                interleave_low(size, high02, high13), interleave_high(size, high02, high13)}};
+}
 
 // LD1: whole registers one after the other; the element size makes no difference.
 SEM void load_registers(cpu *c, const op *o, unsigned registers)
 {
-    union structures t = load_memory_order(c, o, registers);
+    struct structures t = load_memory_order(c, o, registers);
     for (unsigned r = 0; r < registers; r++)
-        c->v[(o->d + r) % 32] = o->q ? t.v[r] : (u64x2){t.d[r], 0};
+        c->v[(o->d + r) % 32] = o->q ? t.v[r] : (u64x2){t.v[r / 2][r % 2], 0};
 }
 
 SEM void store_registers(cpu *c, const op *o, unsigned registers)
 {
-    union structures t;
+    struct structures t = {0};
     for (unsigned r = 0; r < registers; r++) {
         u64x2 v = c->v[(o->d + r) % 32];
         if (o->q)
             t.v[r] = v;
         else
-            t.d[r] = v[0];
+            t.v[r / 2][r % 2] = v[0];
     }
     store_memory_order(c, o, registers, t);
 }
@@ -119,17 +158,17 @@ SEM void store_registers(cpu *c, const op *o, unsigned registers)
 // LD2, LD3, LD4: element e of register r is member r of structure e.
 SEM void load_structures(cpu *c, const op *o, unsigned registers)
 {
-    union structures t = deinterleave(o, registers, load_memory_order(c, o, registers));
+    struct structures t = deinterleave(o->size, registers, load_memory_order(c, o, registers));
     for (unsigned r = 0; r < registers; r++)
-        c->v[(o->d + r) % 32] = t.v[r];
+        c->v[(o->d + r) % 32] = (u64x2){t.v[r][0], o->q ? t.v[r][1] : 0};
 }
 
 SEM void store_structures(cpu *c, const op *o, unsigned registers)
 {
-    union structures t;
+    struct structures t = {0};
     for (unsigned r = 0; r < registers; r++)
         t.v[r] = c->v[(o->d + r) % 32];
-    store_memory_order(c, o, registers, interleave(o, registers, t));
+    store_memory_order(c, o, registers, interleave(o->size, registers, t));
 }
 
 // ---- single structures: one element a register ----
@@ -154,44 +193,20 @@ SEM void store_element(cpu *c, const op *o, uint64_t address, uint64_t element)
     }
 }
 
-// The lane's distance from bit 0 of the 64-bit half it lies in.
-SEM unsigned lane_shift(const op *o)
-{
-    return (o->val << (o->size + 3)) % 64;
-}
-
-SEM bool lane_is_high(const op *o)
-{
-    return o->val << (o->size + 3) >= 64;
-}
-
-SEM u64x2 insert_lane(const op *o, u64x2 v, uint64_t element)
-{
-    uint64_t mask = (~0ull >> (64 - (8u << o->size))) << lane_shift(o);
-    uint64_t bits = element << lane_shift(o);
-    if (lane_is_high(o))
-        return (u64x2){v[0], (v[1] & ~mask) | bits};
-    return (u64x2){(v[0] & ~mask) | bits, v[1]};
-}
-
-SEM uint64_t extract_lane(const op *o, u64x2 v)
-{
-    return (lane_is_high(o) ? v[1] : v[0]) >> lane_shift(o);
-}
-
 SEM void load_lanes(cpu *c, const op *o, unsigned registers)
 {
     uint64_t element[4];
     for (unsigned r = 0; r < registers; r++)
         element[r] = load_element(c, o, c->x[o->n] + ((uint64_t)r << o->size));
     for (unsigned r = 0; r < registers; r++)
-        c->v[(o->d + r) % 32] = insert_lane(o, c->v[(o->d + r) % 32], element[r]);
+        c->v[(o->d + r) % 32] = set_element(o->size, c->v[(o->d + r) % 32], o->val, element[r]);
 }
 
 SEM void store_lanes(cpu *c, const op *o, unsigned registers)
 {
     for (unsigned r = 0; r < registers; r++)
-        store_element(c, o, c->x[o->n] + ((uint64_t)r << o->size), extract_lane(o, c->v[(o->d + r) % 32]));
+        store_element(c, o, c->x[o->n] + ((uint64_t)r << o->size),
+                      get_element(o->size, c->v[(o->d + r) % 32], o->val));
 }
 
 // LD1R-LD4R: the element in every lane.
@@ -201,8 +216,8 @@ SEM void load_replicated(cpu *c, const op *o, unsigned registers)
     for (unsigned r = 0; r < registers; r++)
         element[r] = load_element(c, o, c->x[o->n] + ((uint64_t)r << o->size));
     for (unsigned r = 0; r < registers; r++) {
-        uint64_t all = element[r] * (~0ull / (~0ull >> (64 - (8u << o->size))));
-        c->v[(o->d + r) % 32] = (u64x2){all, o->q ? all : 0};
+        u64x2 all = broadcast(o->size, element[r]);
+        c->v[(o->d + r) % 32] = (u64x2){all[0], o->q ? all[1] : 0};
     }
 }
 

@@ -59,13 +59,23 @@ OP(rbit_v)
     put_vector(c, o, (u64x2)((n >> 1 & 0x55) | (n & 0x55) << 1));
 }
 
+// Halving steps: where the upper half of what is left is zero, its bits count and the lower half moves up.
+#define CLZ_STEP(bits)                                                                                       \
+    if (BITS > bits) {                                                                                       \
+        U is_zero = (U)(a >> (E)((BITS - bits) & (BITS - 1)) == 0);                                          \
+        count += is_zero & (E)bits;                                                                          \
+        a = SELECT(is_zero, a << (E)((bits) & (BITS - 1)), a);                                               \
+    }
+
 SEM u64x2 lanes_clz(unsigned size, u64x2 v)
 {
-    EACH_SIZE_BHS(size, U a = (U)v; for (unsigned i = 0; i < LANES; i++) a[i] =
-                                        (E)(a[i] ? (unsigned)__builtin_clz(a[i]) - (32u - BITS) : BITS);
-                  return (u64x2)a;)
+    EACH_SIZE_BHS(size, U a = (U)v; U count = {0};
+                  CLZ_STEP(16) CLZ_STEP(8) CLZ_STEP(4) CLZ_STEP(2) CLZ_STEP(1) count += (U)(a == 0) & (E)1;
+                  return (u64x2)count;)
     return v;
 }
+
+#undef CLZ_STEP
 
 OP(clz_v)
 {

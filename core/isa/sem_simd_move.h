@@ -109,18 +109,31 @@ OP(ext_v)
 
 // ---- table look-up: val + 1 registers from Vn on, wrapping around ----
 
+// The bytes of one register that index chooses; zero where it is above 15.
+SEM u8x16 look_up_in(u64x2 table, u8x16 index)
+{
+#ifdef __SSSE3__
+    typedef char bytes __attribute__((vector_size(16)));
+    return (u8x16)__builtin_ia32_pshufb128((bytes)table, (bytes)(index | (u8x16)(index > 15)));
+#else
+    u8x16 r;
+    for (unsigned i = 0; i < 16; i++)
+        r[i] = ((u8x16)table)[index[i] & 15];
+    return r & (u8x16)(index < 16);
+#endif
+}
+
 SEM u64x2 look_up(const cpu *c, const op *o, u64x2 otherwise)
 {
-    union {
-        u64x2 v[4];
-        uint8_t b[64];
-    } table;
-    for (unsigned i = 0; i <= o->val; i++)
-        table.v[i] = c->v[(o->n + i) % 32];
-    u8x16 index = (u8x16)c->v[o->m], r = (u8x16)otherwise;
-    for (unsigned i = 0; i < 16; i++)
-        r[i] = index[i] < (o->val + 1) * 16 ? table.b[index[i] & 63] : r[i];
-    return (u64x2)r;
+    u8x16 index = (u8x16)c->v[o->m], r = look_up_in(c->v[o->n], index);
+    if (o->val >= 1)
+        r |= look_up_in(c->v[(o->n + 1) % 32], index - 16);
+    if (o->val >= 2)
+        r |= look_up_in(c->v[(o->n + 2) % 32], index - 32);
+    if (o->val >= 3)
+        r |= look_up_in(c->v[(o->n + 3) % 32], index - 48);
+    u8x16 inside = (u8x16)(index < (uint8_t)((o->val + 1) * 16));
+    return (u64x2)(r | ((u8x16)otherwise & ~inside));
 }
 
 OP(tbl_v)

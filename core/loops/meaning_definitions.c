@@ -24,21 +24,6 @@ ACCESSORS(16, uint16_t)
 ACCESSORS(32, uint32_t)
 ACCESSORS(64, uint64_t)
 
-// Numbers are their bits.
-#define NUMBER_ACCESSORS(bits, type)                                                                         \
-    HOOK type loadf##bits(cpu *c, const op *o, uint64_t address)                                             \
-    {                                                                                                        \
-        uint##bits##_t value = load##bits(c, o, address);                                                    \
-        return *(type *)&value;                                                                              \
-    }                                                                                                        \
-    HOOK void storef##bits(cpu *c, const op *o, uint64_t address, type value)                                \
-    {                                                                                                        \
-        store##bits(c, o, address, *(uint##bits##_t *)&value);                                               \
-    }
-
-NUMBER_ACCESSORS(32, float)
-NUMBER_ACCESSORS(64, double)
-
 HOOK u64x2 load128(cpu *c, const op *o, uint64_t address)
 {
     return (u64x2){load64(c, o, address), load64(c, o, address + 8)};
