@@ -18,12 +18,12 @@ static const struct recipe {
     const char *data;
 } recipes[LOOP_NETS] = {
     [NET_DETECTOR] = {24, 1e-3f, 1e-5f, 0.01f, 0.1f,
-                      "neuromodel generate loops; 3 of 4 samples varied (loop_vary.c)"},
+                      "neuromodel generate loops, library-loops; 3 of 4 samples varied (loop_vary.c)"},
     [NET_RECOGNIZER] = {30, 1e-3f, 1e-5f, 0.01f, 0.2f,
-                        "neuromodel generate loops; 3 of 4 samples varied (loop_vary.c)"},
-    [NET_PREDICTOR] =
-        {200, 2e-3f, 1e-5f, 0, 0,
-         "neuromodel generate loops; with the recognizer's embedding and the detector's counter"},
+                        "neuromodel generate loops, library-loops; 3 of 4 samples varied (loop_vary.c)"},
+    [NET_PREDICTOR] = {200, 2e-3f, 1e-5f, 0, 0,
+                       "neuromodel generate loops, library-loops; with the recognizer's embedding and the "
+                       "detector's counter"},
 };
 
 enum { INPUTS = RECOGNIZER_EMBEDDING + PREDICTOR_NUMBERS };
@@ -136,10 +136,22 @@ static struct tensor *bodies_loss(void *context, struct graph *g, uint64_t epoch
     return t->net == NET_DETECTOR ? detector_loss(t, g, bodies) : recognizer_loss(t, g, bodies);
 }
 
+// A loop whose comparison tells its trips may as well be entered with another limit, and goes round
+// accordingly.
+static void enter_otherwise(float numbers[PREDICTOR_NUMBERS], float *trips, struct rng *random)
+{
+    float step = exp2f(64 * numbers[0]) - 1, distance = exp2f(64 * numbers[1]) - 1;
+    if (step < 1 || distance < 1 || fabsf(log2f(distance / step) - *trips) > 0.2f)
+        return;
+    *trips = log2f(floorf(exp2f(20 * rng_uniform(random))));
+    numbers[1] = log2f(step * exp2f(*trips) + 1) / 64;
+}
+
 static struct tensor *predictor_loss(void *context, struct graph *g, uint64_t epoch, uint64_t step)
 {
     struct trainer *t = context;
     const uint32_t *order = batch_order(t, epoch, step);
+    struct rng random = {rng_mix(t->seed) + rng_mix(step + 1)};
     for (int i = 0; i < BATCH; i++) {
         const struct loop_sample *s = t->set->part[LOOP_TRAIN][order[i]];
         const float *from = t->known[LOOP_TRAIN] + (size_t)order[i] * INPUTS;
@@ -147,6 +159,8 @@ static struct tensor *predictor_loss(void *context, struct graph *g, uint64_t ep
         memcpy(t->numbers[i], from + RECOGNIZER_EMBEDDING, sizeof t->numbers[i]);
         t->weight[i] = loop_trips_weight(s);
         t->trips[i] = loop_has_trips(s) ? loop_log2_trips(s) : 0;
+        if (s->counted && loop_has_trips(s) && rng_below(&random, 4))
+            enter_otherwise(t->numbers[i], &t->trips[i], &random);
     }
     struct tensor *x = nn_input(g, t->embedding[0], 2, (int[]){BATCH, RECOGNIZER_EMBEDDING});
     x = nn_dropout(g, x, t->recipe->drop);

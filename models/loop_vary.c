@@ -110,6 +110,18 @@ static void insert_idle(struct varied *v, struct rng *random)
     insert(v, rng_below(random, v->body->length), words[rng_below(random, sizeof words / sizeof words[0])]);
 }
 
+// Around some of what follows, or out of the loop, if a register is 0 or is not.
+static void insert_branch(struct varied *v, struct rng *random)
+{
+    if (v->body->length == LOOP_BODY_MAX)
+        return;
+    unsigned at = rng_below(random, v->body->length);
+    uint32_t by = 2 + rng_below(random, v->body->length + 3 - at);
+    insert(v, at,
+           0x34000000 | rng_below(random, 2) << 31 | rng_below(random, 2) << 24 | by << 5 |
+               rng_below(random, 29));
+}
+
 static void insert_call(struct varied *v, struct rng *random)
 {
     if (v->body->length == LOOP_BODY_MAX)
@@ -201,13 +213,15 @@ static void rename_registers(struct varied *v, struct loop_sample *sample, struc
 }
 
 // What comes in changes the answers: they are read off the code anew. False if they cannot be.
-static bool insert_some(struct varied *v, struct loop_sample *sample, struct rng *random)
+static bool insert_some(struct varied *v, struct loop_sample *sample, bool classless, struct rng *random)
 {
     if (sample->type == LOOP_TYPE_NONE)
         return true;
-    bool calls = rng_below(random, 12) == 0;
+    bool calls = rng_below(random, 12) == 0, branches = classless && rng_below(random, 3) == 0;
     if (calls)
         insert_call(v, random);
+    if (branches)
+        insert_branch(v, random);
     for (unsigned n = rng_below(random, 4); n; n--)
         insert_idle(v, random);
     struct loop_shape shape;
@@ -216,7 +230,7 @@ static bool insert_some(struct varied *v, struct loop_sample *sample, struct rng
         return false;
     if (shape.calls)
         sample->class = LOOP_NONE;
-    if (calls) {
+    if (calls || branches) {
         sample->type = shape.type;
         sample->counter = shape.counter;
         sample->counted = shape.counted;
@@ -225,7 +239,7 @@ static bool insert_some(struct varied *v, struct loop_sample *sample, struct rng
     return true;
 }
 
-void loop_vary(struct loop_sample *sample, struct rng *random)
+void loop_vary(struct loop_sample *sample, bool classless, struct rng *random)
 {
     const struct loop_sample original = *sample;
     struct varied v = {.body = &sample->body};
@@ -235,7 +249,7 @@ void loop_vary(struct loop_sample *sample, struct rng *random)
         if (!v.insn[i].known)
             return;
     }
-    if (rng_below(random, 2) && !insert_some(&v, sample, random)) {
+    if (rng_below(random, 2) && !insert_some(&v, sample, classless, random)) {
         *sample = original;
         return;
     }
