@@ -34,12 +34,12 @@ struct trainer {
     struct loop_models models;
     const struct loop_set *set;
     uint64_t seed, steps; // steps: of an epoch
-    float class_weight[LOOP_CLASSES];
+    float class_weight[LOOP_CLASSES], type_weight[LOOP_TYPES];
     uint64_t planned; // the epoch of order, counted from 1
     uint32_t *order, *batches; // of the training samples, and of the batches in order
     struct loop_sample batch[BATCH];
     int types[BATCH], counters[BATCH], classes[BATCH];
-    float trips[BATCH], weight[BATCH];
+    float trips[BATCH], weight[BATCH], by_type[BATCH];
     float embedding[BATCH][RECOGNIZER_EMBEDDING], numbers[BATCH][PREDICTOR_NUMBERS];
     float *known[LOOP_PARTS]; // predictor: INPUTS of each sample
     struct loop_guess *guesses; // of validation
@@ -72,15 +72,27 @@ static const uint32_t *batch_order(struct trainer *t, uint64_t epoch, uint64_t s
     return t->order + (size_t)t->batches[step % t->steps] * BATCH;
 }
 
-static void weigh_classes(struct trainer *t)
+// What is rare weighs more, by the root of how rare it is.
+static void weigh(const unsigned *count, unsigned kinds, float *weight)
 {
-    unsigned count[LOOP_CLASSES] = {0}, n = t->set->count[LOOP_TRAIN];
-    for (unsigned i = 0; i < n; i++)
-        count[t->set->part[LOOP_TRAIN][i]->class]++;
-    for (unsigned c = 0; c < LOOP_CLASSES; c++) {
-        float share = (float)count[c] * LOOP_CLASSES / (float)n;
-        t->class_weight[c] = count[c] ? fminf(fmaxf(1 / sqrtf(share), 0.5f), 3) : 1;
+    unsigned n = 0;
+    for (unsigned k = 0; k < kinds; k++)
+        n += count[k];
+    for (unsigned k = 0; k < kinds; k++) {
+        float share = (float)count[k] * (float)kinds / (float)n;
+        weight[k] = count[k] ? fminf(fmaxf(1 / sqrtf(share), 0.5f), 3) : 1;
     }
+}
+
+static void weigh_all(struct trainer *t)
+{
+    unsigned classes[LOOP_CLASSES] = {0}, types[LOOP_TYPES] = {0};
+    for (unsigned i = 0; i < t->set->count[LOOP_TRAIN]; i++) {
+        classes[t->set->part[LOOP_TRAIN][i]->class]++;
+        types[t->set->part[LOOP_TRAIN][i]->type]++;
+    }
+    weigh(classes, LOOP_CLASSES, t->class_weight);
+    weigh(types, LOOP_TYPES, t->type_weight);
 }
 
 // ---- losses ----
@@ -99,9 +111,10 @@ static struct tensor *detector_loss(struct trainer *t, struct graph *g, const st
         t->counters[i] = (int)s->counter;
         t->trips[i] = loop_has_trips(s) ? loop_log2_trips(s) * LOG10_2 : 0;
         t->weight[i] = loop_trips_weight(s);
+        t->by_type[i] = t->type_weight[s->type];
     }
     struct detector_output out = detector_decide(m, g, detector_look(m, g, bodies, BATCH, t->recipe->drop));
-    struct tensor *loss = nn_add(g, nn_cross_entropy(g, out.type, t->types, NULL),
+    struct tensor *loss = nn_add(g, nn_cross_entropy(g, out.type, t->types, t->by_type),
                                  nn_cross_entropy(g, out.counter, t->counters, NULL));
     return sum(g, loss, 0.3f, nn_huber(g, out.trips, t->trips, t->weight, 0.3f));
 }
@@ -130,7 +143,7 @@ static struct tensor *bodies_loss(void *context, struct graph *g, uint64_t epoch
     for (int i = 0; i < BATCH; i++) {
         t->batch[i] = *t->set->part[LOOP_TRAIN][order[i]];
         if (rng_below(&random, 4))
-            loop_vary(&t->batch[i], &random);
+            loop_vary(&t->batch[i], t->net == NET_DETECTOR, &random);
         bodies[i] = &t->batch[i].body;
     }
     return t->net == NET_DETECTOR ? detector_loss(t, g, bodies) : recognizer_loss(t, g, bodies);
@@ -339,7 +352,7 @@ static bool train_net(struct trainer *t, const struct tool_options *options, str
     if (t->net == NET_PREDICTOR && !ask_other_nets(t, options->folder, error))
         return false;
     t->steps = t->set->count[LOOP_TRAIN] / BATCH;
-    weigh_classes(t);
+    weigh_all(t);
     struct params *p = loop_net_params(&t->models, t->net);
     struct graph graph;
     struct optimizer optimizer;

@@ -32,7 +32,9 @@ static bool feeds(const struct code_insn *a, const struct code_insn *b)
 static bool moves(const struct code_insn *i, uint32_t word)
 {
     bool by_pc = (word & 0x1f000000) == 0x10000000 || (word & 0x3b000000) == 0x18000000; // ADR, LDR literal
-    return i->kind != CODE_BRANCH && i->kind != CODE_LEAVES && !by_pc;
+    // LD1 … ST4, TBL: of more vector registers than their fields name
+    bool several = (word & 0xbe000000) == 0x0c000000 || (word & 0xbfe08c00) == 0x0e000000;
+    return i->kind != CODE_BRANCH && i->kind != CODE_LEAVES && !by_pc && !several;
 }
 
 static bool is_target(const struct varied *v, unsigned at)

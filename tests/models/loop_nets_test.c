@@ -234,7 +234,7 @@ static void test_varying(const struct loop_set *set)
         const struct loop_sample *s = &set->data.samples[i];
         struct loop_sample varied = *s;
         struct loop_shape a, b;
-        loop_vary(&varied, &random);
+        loop_vary(&varied, false, &random);
         shape_of(&s->body, &a);
         shape_of(&varied.body, &b);
         // A call that was put in changes what is known of the rest.
