@@ -238,7 +238,9 @@ int loop_generate(const struct tool_options *options)
     size_t made = g.data.count;
     if (good && options->sample)
         thin_out(&g.data, options->sample);
-    snprintf(recipe, sizeof recipe, "%s.json", out);
+    size_t stem = strlen(out), ending = strlen(".txt");
+    stem -= stem > ending && strcmp(out + stem - ending, ".txt") == 0 ? ending : 0;
+    snprintf(recipe, sizeof recipe, "%.*s.json", (int)stem, out);
     good = good && loop_data_write(out, &g.data, g.error, sizeof g.error) &&
            write_recipe(&g, recipe, programs, made);
     loop_data_free(&g.data);

@@ -29,6 +29,7 @@ struct walk {
     unsigned slot_count;
     int64_t step[VARIABLES]; // second pass: of the variables that are V_PLUS themselves in the end
     bool affine[VARIABLES], second;
+    bool loaded_before[VARIABLES]; // by the iteration before
 };
 
 static const struct value unknown = {V_OTHER, 0, 0}, loaded = {V_LOADED, 0, 0}, made = {V_MADE, 0, 0};
@@ -138,7 +139,8 @@ static void count_access(struct walk *w, struct value address, bool is_load, str
     s->fixed_stores += is_fixed(w, address);
     if (is_fixed(w, stored))
         s->same_stores++;
-    else if (stored.kind == V_LOADED)
+    else if (stored.kind == V_LOADED ||
+             (stored.kind == V_PLUS && w->loaded_before[stored.id] && !stored.offset))
         s->copy_stores++;
     else if (stored.kind == V_MADE)
         s->made_stores++;
@@ -378,6 +380,10 @@ static void note_exit(struct walk *w, struct value v, struct value limit)
 static void walk_branch(struct walk *w, uint32_t word, uint32_t pc)
 {
     uint32_t target = branch_target(word, pc), header = w->header, last = w->last;
+    if ((word & 0xffffffe0u) == 0xd50b7420u) { // DC ZVA
+        count_access(w, read_register(w, bits(word, 0, 5)), false, (struct value){V_CONSTANT, 0, 0});
+        return;
+    }
     if (target == 0) {
         bool hint = (word & 0xfffff000u) == 0xd5032000u || (word & 0xfffff000u) == 0xd5033000u;
         bool returns = (word & 0xfffffc1fu) == 0xd65f0000u;
@@ -437,6 +443,7 @@ void loop_shape_of(uint32_t header, const uint32_t *words, unsigned length, stru
         for (unsigned v = 0; v < VARIABLES; v++) {
             w.affine[v] = w.now[v].kind == V_PLUS && w.now[v].id == v;
             w.step[v] = w.affine[v] ? w.now[v].offset : 0;
+            w.loaded_before[v] = w.now[v].kind == V_LOADED;
             if (w.second && w.now[v].kind == V_LOADED && w.now[v].id == v + 1)
                 shape->chases = true;
         }
@@ -457,7 +464,7 @@ bool loop_shape_allows(const struct loop_shape *s, enum loop_class class)
     case LOOP_STRIDED_COPY: return s->copy_stores == s->stores && stores && s->gathers == 0 && !data;
     case LOOP_COLUMN:
     case LOOP_SPAN: return stores && s->loads && (s->gathers || s->loose_loads) && !data;
-    case LOOP_MAP: return s->made_stores && s->loads && s->gathers == 0 && !data;
+    case LOOP_MAP: return stores && moving && !data;
     case LOOP_REDUCTION: return s->loads && s->stores == s->fixed_stores && !s->chases;
     case LOOP_SCAN:
     case LOOP_SEARCH: return moving && !stores && data && !s->chases;
@@ -465,7 +472,7 @@ bool loop_shape_allows(const struct loop_shape *s, enum loop_class class)
     case LOOP_SORT_PASS: return moving && stores;
     case LOOP_POLL: return s->loads && moving == 0 && !stores && data;
     case LOOP_COUNTDOWN: return s->loads == 0 && !stores && !data;
-    case LOOP_LIST_WALK: return data && (s->chases || s->gathers || s->loose_loads);
+    case LOOP_LIST_WALK: return s->chases || s->gathers || s->loose_loads;
     default: return true;
     }
 }
