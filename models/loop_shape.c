@@ -389,8 +389,10 @@ static void walk_branch(struct walk *w, uint32_t word, uint32_t pc)
         bool returns = (word & 0xfffffc1fu) == 0xd65f0000u;
         w->shape->returns |= returns;
         w->shape->calls |= !hint && !returns;
-        for (unsigned r = 0; r < 19 && !hint && !returns; r++)
-            w->now[r] = made; // by the function that was called
+        // Of the other registers that a function may change, compilers use those that they know it leaves
+        // alone.
+        if (!hint && !returns)
+            w->now[0] = made;
         if (!hint && !returns)
             w->now[30] = unknown;
         return;
