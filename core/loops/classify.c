@@ -121,9 +121,11 @@ enum loop_class form_class(struct prover *v)
     if (stores && counted == s->exit_count && sort_form(v, &sort))
         return LOOP_SORT_PASS;
     for (unsigned i = 0; i < LOOP_VAR_LENGTH; i++) {
+        if (i > REG_SP && (s->vars[i].shape == VAR_AFFINE || s->vars[i].shape == VAR_CARRIED))
+            return LOOP_OTHER; // flags of the iteration before
         if (s->vars[i].shape != VAR_CARRIED)
             continue;
-        if (i > REG_SP || !v->reduced[i])
+        if (!v->reduced[i])
             return LOOP_OTHER;
         carried += v->reductions[i].kind != REDUCE_LAST;
     }

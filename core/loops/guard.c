@@ -253,26 +253,25 @@ static bool find_data_exit(const struct loop_plan *p, struct entry *e)
     return true;
 }
 
-// Everything that has to hold. e->last is NEVER where it is not known.
+// Everything that has to hold.
 static bool guard(const struct loop_plan *p, struct entry *e)
 {
     e->last = NEVER;
+    e->trips = 0;
     e->batch = UINT64_MAX;
-    if (!run_entry_ops(p, e, 0, p->exit_ops) || !find_exit(p, e)) {
-        e->last = NEVER;
+    if (!run_entry_ops(p, e, 0, p->exit_ops) || !find_exit(p, e))
         return false;
-    }
+    if (p->counts)
+        e->trips = e->last + 1;
     if (e->last < p->least)
         return false;
     for (uint32_t left = p->narrow; left; left &= left - 1)
         if (e->x[__builtin_ctz(left)] >> 32)
             return false;
-    if (!run_entry_ops(p, e, p->exit_ops, p->op_count))
+    if (!run_entry_ops(p, e, p->exit_ops, p->op_count) || (p->finds && !find_data_exit(p, e)))
         return false;
-    if (p->finds && !find_data_exit(p, e)) {
-        e->last = NEVER;
-        return false;
-    }
+    if (!p->stores) // what has been found stays so
+        e->trips = e->last + 1;
     e->count = e->last - !e->exit->at_end;
     if (e->last == 0 || e->count < p->least)
         return false;
@@ -350,7 +349,7 @@ struct plan_result plan_run(const struct loop_plan *p, cpu *c, struct memory *me
     }
     if (!guard(p, &e)) {
         weigh(p, 0);
-        return (struct plan_result){.trips = e.last + 1};
+        return (struct plan_result){.trips = e.trips};
     }
     uint64_t credited = p->run(p, &e, c->x);
     weigh(p, credited);

@@ -95,6 +95,8 @@ bool list_form(struct prover *v, struct list *list)
     unsigned carried = 0;
     *list = (struct list){.reg = 0};
     for (unsigned i = 0; i < LOOP_VAR_LENGTH; i++) {
+        if (i > REG_SP && s->vars[i].shape == VAR_AFFINE)
+            return false;
         if (s->vars[i].shape != VAR_CARRIED)
             continue;
         list->reg = (uint8_t)i;

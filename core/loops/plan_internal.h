@@ -131,6 +131,7 @@ struct entry {
     const uint64_t *x;
     struct memory *memory;
     uint64_t last; // the iteration in which the loop is left, from 0
+    uint64_t trips; // last + 1 where that is certain although the guard does not hold, else 0
     uint64_t count; // complete iterations for the kernel
     uint64_t batch; // iterations that the kernel may do at once
     const struct plan_exit *exit; // the one that is taken
@@ -155,6 +156,7 @@ struct loop_plan {
     struct pair pairs[PAIRS];
     struct advance advances[32];
     bool stores;
+    bool counts; // iterations are known from the registers alone
     bool finds; // there are exits that have to be looked for
     bool loads_first; // the kernel does an iteration's loads before its stores
     // Does e->count iterations; the affine registers are advanced by the caller, carried ones set in x.

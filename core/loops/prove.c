@@ -70,7 +70,7 @@ static const char *add_exits(struct prover *v)
     return NULL;
 }
 
-// Registers in closed form are advanced; those that have to be narrow are noted.
+// Registers in closed form are advanced.
 static bool add_advances(struct prover *v)
 {
     const struct loop_summary *s = v->s;
@@ -84,18 +84,40 @@ static bool add_advances(struct prover *v)
         if (!values_of_linear(v, &s->vars[i].step, &a->step))
             return false;
     }
+    return true;
+}
+
+// node is used as it is: if it is a register that counts in 32 bits, its upper half has to be zero at the
+// entry, too.
+static void note_use(struct prover *v, unsigned node)
+{
+    const struct node *n = &v->s->nodes[node];
+    if (n->kind == NODE_VAR && n->a <= REG_SP && v->s->vars[n->a].shape == VAR_AFFINE &&
+        v->s->vars[n->a].bits == 32)
+        v->p->narrow |= (uint32_t)1 << n->a;
+}
+
+static void note_uses(struct prover *v)
+{
+    const struct loop_summary *s = v->s;
     for (unsigned i = 0; i < s->node_count; i++) {
         const struct node *n = &s->nodes[i];
-        const uint16_t operands[] = {n->a, n->b, n->c};
-        unsigned count = n->kind < NODE_ADD ? 0 : n->kind < NODE_SELECT ? 2 : n->kind > NODE_SELECT ? 1 : 3;
-        for (unsigned k = 0; k < count; k++) {
-            const struct node *o = &s->nodes[operands[k]];
-            if (o->kind == NODE_VAR && o->a <= REG_SP && s->vars[o->a].shape == VAR_AFFINE &&
-                s->vars[o->a].bits == 32 && (n->kind != NODE_TRUNC || n->bits > 32))
-                p->narrow |= (uint32_t)1 << o->a;
-        }
+        if (n->kind < NODE_ADD || (n->kind == NODE_TRUNC && n->bits <= 32))
+            continue;
+        note_use(v, n->a);
+        if (n->kind < NODE_ZEXT)
+            note_use(v, n->b);
+        if (n->kind == NODE_SELECT)
+            note_use(v, n->c);
     }
-    return true;
+    for (unsigned i = 0; i < s->access_count; i++) {
+        note_use(v, s->accesses[i].address);
+        if (s->accesses[i].is_store)
+            note_use(v, s->accesses[i].value);
+    }
+    for (unsigned i = 0; i <= REG_SP; i++)
+        if (s->vars[i].shape == VAR_CARRIED)
+            note_use(v, s->vars[i].value);
 }
 
 // Whether two streams always meet too soon.
@@ -104,7 +126,9 @@ static bool always_meets(const struct reach *x, const struct reach *y, bool swap
     if (x->base.slot != y->base.slot || x->step.slot != REG_ZERO || y->step.slot != REG_ZERO ||
         x->step.constant != y->step.constant)
         return false;
-    int64_t away = (int64_t)(x->base.constant - y->base.constant);
+    int64_t away = (int64_t)(x->base.constant - y->base.constant), far = (int64_t)1 << 40;
+    if (away > far || away < -far || (int64_t)x->step.constant > far || (int64_t)x->step.constant < -far)
+        return false;
     return guard_meeting_distance(x, y, away, (int64_t)x->step.constant, swapped) < BATCH_LEAST;
 }
 
@@ -293,8 +317,12 @@ static const char *build(struct prover *v)
     if (reason)
         return reason;
     p->exit_ops = p->op_count;
+    p->counts = !p->finds;
+    for (unsigned i = 0; i < p->exit_ops; i++)
+        p->counts &= p->ops[i].kind != NODE_LOAD;
     if (!add_advances(v))
         return "a step that is not known at the entry";
+    note_uses(v);
     for (unsigned i = 0; i < s->access_count; i++)
         if (p->class != LOOP_LIST_WALK && !values_add_reach(v, i))
             return "an address that is not known at the entry";

@@ -213,6 +213,8 @@ static bool match_elements(struct matcher *m)
         if (!s->accesses[i].is_store && v->shape[s->accesses[i].address] != SHAPE_FIXED)
             loads[count++] = (int)i;
     for (unsigned i = 0; i < LOOP_VAR_LENGTH; i++) {
+        if (i > REG_SP && s->vars[i].shape == VAR_AFFINE)
+            return false;
         if (s->vars[i].shape != VAR_CARRIED)
             continue;
         if (m->sort->carried || i > REG_SP)
