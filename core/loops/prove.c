@@ -165,6 +165,8 @@ static bool build_lookup(struct prover *v)
     struct lookup *l = &p->lookup;
     struct chain chain = {0};
     for (unsigned i = 0; i < s->access_count; i++) {
+        if (!form_is_always(s, s->accesses[i].condition))
+            return false;
         if (!s->accesses[i].is_store)
             continue;
         const struct reach *r = &p->reaches[v->reach_of[i] - 1], *first = &p->reaches[l->store[0]];
@@ -236,8 +238,6 @@ static bool build_streams(struct prover *v)
     const struct loop_summary *s = v->s;
     struct loop_plan *p = v->p;
     unsigned loads = 0;
-    if (p->finds || p->loads_first || !s->length)
-        return false;
     for (unsigned i = 0; i < s->access_count; i++) {
         const struct access *a = &s->accesses[i];
         const struct reach *r = &p->reaches[v->reach_of[i] - 1];
@@ -294,16 +294,17 @@ static const char *build_list(struct prover *v)
 static const char *build_kernel(struct prover *v)
 {
     struct loop_plan *p = v->p;
+    // Nothing but streams and registers in closed form: else a lane program is needed in any case.
+    bool simple = v->s->length && !p->finds && !p->loads_first;
     set_cost(p, v->s, 0);
     switch (p->class) {
     case LOOP_COLUMN:
-    case LOOP_SPAN: return build_lookup(v) ? NULL : build_batch(v);
+    case LOOP_SPAN: return simple && build_lookup(v) ? NULL : build_batch(v);
     case LOOP_FILL:
     case LOOP_COPY:
-    case LOOP_STRIDED_COPY: return build_streams(v) ? NULL : build_batch(v);
+    case LOOP_STRIDED_COPY: return simple && build_streams(v) ? NULL : build_batch(v);
     case LOOP_SORT_PASS: return build_sort(v);
     case LOOP_LIST_WALK: return build_list(v);
-    case LOOP_COUNTDOWN: p->run = run_nothing; return NULL;
     default: return build_batch(v);
     }
 }
