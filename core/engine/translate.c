@@ -559,7 +559,7 @@ void translator_destroy(struct translator *t)
         free(c);
     }
     if (t->cache && !forked) {
-        if (t->compiled_any || t->new_requests > WORTH_SAVING)
+        if (t->compiled_any || t->new_requests > WORTH_SAVING || t->queue_head != t->queue_tail)
             save_history(t);
         code_cache_close(t->cache);
     }

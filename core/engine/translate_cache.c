@@ -82,14 +82,19 @@ static void load_requests(struct translator *t, const struct cached_object *o)
     }
 }
 
-// What was asked for, but not often enough so far.
+// What was asked for, but not often enough so far; and what the compile thread had no time for, which is
+// worth loading LLVM for at the next request.
 static void save_requests(struct translator *t)
 {
     struct cold_request *list = malloc(SLOTS * sizeof *list);
     size_t count = 0;
-    for (size_t i = 0; list && i < SLOTS; i++)
-        if (t->slots[i].state == SLOT_COLD && t->slots[i].requests)
-            list[count++] = (struct cold_request){t->slots[i].pc, t->slots[i].requests};
+    for (size_t i = 0; list && i < SLOTS; i++) {
+        const struct slot *s = &t->slots[i];
+        if (s->state == SLOT_QUEUED)
+            list[count++] = (struct cold_request){s->pc, WORTH_LOADING};
+        else if (s->state == SLOT_COLD && s->requests)
+            list[count++] = (struct cold_request){s->pc, s->requests};
+    }
     struct cached_object o = {
         .entry = REQUESTS_ENTRY, .bytes = (unsigned char *)list, .size = count * sizeof *list};
     if (count)
