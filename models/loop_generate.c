@@ -219,12 +219,14 @@ int loop_generate(const struct tool_options *options)
     const char *out = options->out ? options->out : "loops-generated.txt";
     uint64_t programs = options->programs ? options->programs : PROGRAMS;
     double start = tool_seconds();
+    bool kept = false; // the program that failed, to be looked at
     g.options = options;
     bool good = build_begin(&g.builder, tool_path(sources, sizeof sources, options->folder, "loop_programs"),
                             g.error, sizeof g.error);
     for (unsigned p = 0; good && p < programs; p++) {
-        good = build_program(&g.builder, options->seed * 1000003 + p, FUNCTIONS, g.error, sizeof g.error) &&
-               take_configurations(&g, p);
+        good = build_program(&g.builder, options->seed * 1000003 + p, FUNCTIONS, g.error, sizeof g.error);
+        kept = good && !take_configurations(&g, p);
+        good = good && !kept;
         if (!good)
             break;
         loop_data_deduplicate(&g.data);
@@ -233,7 +235,9 @@ int loop_generate(const struct tool_options *options)
             fprintf(stderr, "program %u of %llu: %zu distinct loops, %.0f s\n", p + 1,
                     (unsigned long long)programs, g.data.count, tool_seconds() - start);
     }
-    if (good)
+    if (kept)
+        fprintf(stderr, "neuromodel: the sources stay in %s\n", g.builder.folder);
+    else
         build_end(&g.builder);
     size_t made = g.data.count;
     if (good && options->sample)
