@@ -102,7 +102,7 @@ bool build_begin(struct builder *b, const char *sources, char *error, size_t siz
 void build_end(struct builder *b)
 {
     if (*b->folder)
-        build_wait(start("rm -rf '%s'", b->folder));
+        build_wait(start("/bin/rm -rf '%s'", b->folder));
     templates_free(&b->templates);
 }
 
