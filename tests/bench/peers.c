@@ -4,9 +4,10 @@
 //   peers [--runs N] [--demos WAD:DEMO,…] [--engine NAME] BUILD_DIR
 //
 // Timed demos of DOOM run in neurodoom; the programs that tests/bench/fetch-programs has built, if they are
-// there, in a64run. --engine leaves only that one of our engines. First every column runs everything and its
-// frame hashes and outputs are compared: unless all are equal, nothing is timed. The translator does that
-// twice, with a cold and a warm cache, so that what is timed is a warm one; the cache is a temporary folder.
+// there, in a64run. Each of our engines has two columns, with loops off and on. --engine leaves only that one
+// engine. First every column runs everything and its frame hashes and outputs are compared: unless all are
+// equal, nothing is timed. Ours do that twice, with a cold and a warm cache, so that what is timed is a warm
+// one; the cache is a temporary folder of each column's own.
 // Then the columns take turns, work by work, run by run. What is reported is CPU time (user + system, all
 // threads) of the whole process, medians, and the ratio of the medians' sums. Exit status 1 when something
 // differs or a program fails.
@@ -23,10 +24,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { COLUMNS_MAX = 4, WORKS_MAX = 32, RUNS_MAX = 101, ARGUMENTS_MAX = 20, OURS = 2 };
+enum { COLUMNS_MAX = 6, WORKS_MAX = 32, RUNS_MAX = 101, ARGUMENTS_MAX = 20, OURS = 2 };
 
-// Native and qemu come first, then our engines.
-static const char *columns[COLUMNS_MAX] = {"native", "qemu-aarch64"};
+// Native and qemu come first, then our engines, each with loops off and on.
+static struct column {
+    const char *name, *engine, *loops;
+} columns[COLUMNS_MAX] = {{.name = "native"}, {.name = "qemu-aarch64"}};
 static unsigned column_count = OURS;
 
 // A timed demo, or a program with up to three arguments, run in BUILD_DIR/bench.
@@ -111,7 +114,9 @@ static void command(const struct work *work, unsigned column, const char *result
         snprintf(program, sizeof program, "%s/%s", build, work->program ? "a64run" : "neurodoom");
         argv[n++] = program;
         argv[n++] = "--engine";
-        argv[n++] = columns[column];
+        argv[n++] = columns[column].engine;
+        argv[n++] = "--opt";
+        argv[n++] = columns[column].loops;
     } else if (column == 1) {
         argv[n++] = "qemu-aarch64";
     }
@@ -157,6 +162,8 @@ static struct usage run(const struct work *work, unsigned column, const char *re
         redirect(result && work->program ? result : "/dev/null", 1);
         redirect("/dev/null", 2);
         char folder[600];
+        snprintf(folder, sizeof folder, "%s/cache%u", temporary, column);
+        setenv("XDG_CACHE_HOME", folder, 1);
         snprintf(folder, sizeof folder, "%s/bench", build);
         if (work->program && chdir(folder) != 0)
             _exit(126);
@@ -169,7 +176,7 @@ static struct usage run(const struct work *work, unsigned column, const char *re
         fail("wait4", strerror(errno));
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         char text[700];
-        snprintf(text, sizeof text, "status %#x, %s, %s", (unsigned)status, work->name, columns[column]);
+        snprintf(text, sizeof text, "status %#x, %s, %s", (unsigned)status, work->name, columns[column].name);
         fail(argv[0], text);
     }
     return (struct usage){(double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
@@ -195,11 +202,6 @@ static bool same_file(const char *a, const char *b, unsigned *lines)
     return same && bytes > 0;
 }
 
-static bool is_translator(unsigned column)
-{
-    return strcmp(columns[column], "translate") == 0;
-}
-
 // The gate: what every column puts out equals what the native program does. Returns the number of frames.
 static unsigned compare_outputs(const struct work *works, size_t count)
 {
@@ -211,11 +213,11 @@ static unsigned compare_outputs(const struct work *works, size_t count)
         unsigned lines = 0;
         run(&works[w], 0, expected);
         for (unsigned c = 1; c < column_count; c++) {
-            for (int times = is_translator(c) ? 2 : 1; times > 0; times--) {
+            for (int times = c >= OURS ? 2 : 1; times > 0; times--) {
                 run(&works[w], c, file);
                 if (!same_file(expected, file, &lines)) {
                     fprintf(stderr, "peers: %s: %s differs from native in line %u\n", works[w].name,
-                            columns[c], lines + 1);
+                            columns[c].name, lines + 1);
                     exit(1);
                 }
             }
@@ -243,6 +245,15 @@ static void print_machine(void)
     printf("machine: %s, %ld cores, %s %s\n", model, sysconf(_SC_NPROCESSORS_ONLN), u.sysname, u.release);
 }
 
+static void add_column(const char *engine, const char *loops, const char *note)
+{
+    struct column *c = &columns[column_count++];
+    char *name;
+    if (asprintf(&name, "%s%s", engine, note) < 0)
+        fail("asprintf", strerror(errno));
+    *c = (struct column){name, strdup(engine), loops};
+}
+
 // Which of our engines there are, or the one that is asked for.
 static void find_engines(const char *wanted)
 {
@@ -254,8 +265,10 @@ static void find_engines(const char *wanted)
     while (fgets(line, sizeof line, features)) {
         char name[16], there[8];
         if (sscanf(line, "engine %15s %7s", name, there) == 2 && strcmp(there, "yes") == 0 &&
-            (!wanted || strcmp(wanted, name) == 0) && column_count < COLUMNS_MAX)
-            columns[column_count++] = strdup(name);
+            (!wanted || strcmp(wanted, name) == 0) && column_count + 2 <= COLUMNS_MAX) {
+            add_column(name, "loops=off", "");
+            add_column(name, "loops=on", ", loops");
+        }
     }
     pclose(features);
     if (column_count == OURS)
@@ -298,7 +311,9 @@ static void print_row(const char *name, const double *seconds)
     for (unsigned c = 0; c < column_count; c++)
         printf(" %.3f |", seconds[c]);
     for (unsigned c = OURS; c < column_count; c++)
-        printf(" %.2f | %.2f |", seconds[c] / seconds[0], seconds[c] / seconds[1]);
+        printf(" %.2f |", seconds[c] / seconds[0]);
+    for (unsigned c = OURS; c < column_count; c += 2)
+        printf(" %.2f |", seconds[c] / seconds[c + 1]);
     printf("\n");
 }
 
@@ -309,11 +324,13 @@ static void print_table(const struct work *works, size_t count, size_t runs,
     print_machine();
     printf("CPU seconds, medians of %zu interleaved runs\n\n| |", runs);
     for (unsigned c = 0; c < column_count; c++)
-        printf(" %s |", columns[c]);
+        printf(" %s |", columns[c].name);
     for (unsigned c = OURS; c < column_count; c++)
-        printf(" %s / native | %s / qemu |", columns[c], columns[c]);
+        printf(" %s / native |", columns[c].name);
+    for (unsigned c = OURS; c < column_count; c += 2)
+        printf(" %s, loops off / on |", columns[c].engine);
     printf("\n|---|");
-    for (unsigned c = 0; c < column_count + 2 * (column_count - OURS); c++)
+    for (unsigned c = 0; c < column_count + (column_count - OURS) * 3 / 2; c++)
         printf("---:|");
     printf("\n");
     for (size_t w = 0; w < count; w++) {
@@ -329,8 +346,8 @@ static void print_table(const struct work *works, size_t count, size_t runs,
     printf("| peak memory, MB |");
     for (unsigned c = 0; c < column_count; c++)
         printf(" %.1f |", (double)peak[c] / 1024);
-    for (unsigned c = OURS; c < column_count; c++)
-        printf(" | |");
+    for (unsigned c = OURS; c < column_count; c += 2)
+        printf(" | | |");
     printf("\n");
 }
 
@@ -365,7 +382,6 @@ int main(int argc, char **argv)
     if (!mkdtemp(temporary))
         fail("mkdtemp", strerror(errno));
     atexit(remove_temporary);
-    setenv("XDG_CACHE_HOME", temporary, 1);
 
     printf("frames: %u, identical in all columns, as is what the other programs put out\n",
            compare_outputs(works, count));
