@@ -22,7 +22,9 @@ enum loop_class plan_class_of(const struct loop_summary *s);
 
 // What a run of a plan did.
 struct plan_result {
-    uint64_t iterations; // complete ones that the kernel did; 0 = the guard did not hold, nothing is changed
+    // complete ones that the kernel did; 0 = the guard did not hold, or it has not paid lately, and nothing
+    // is changed
+    uint64_t iterations;
     uint64_t credited; // instructions of those
     // instructions that the engine now has to run, from the header on, to leave the loop: the last one or
     // two iterations, which make every register and flag as they have to be

@@ -76,7 +76,7 @@ static const char *differing_page(const uint8_t (*with)[GUEST_PAGE], char *text,
 {
     for (unsigned p = 0; p < PAGES; p++) {
         const uint8_t *memory = guest.memory.base + address_of_page[p];
-        if (!(flags_of_page[p] & PROT_READ) || memcmp(memory, with[p], GUEST_PAGE) == 0)
+        if (!has_contents(p) || memcmp(memory, with[p], GUEST_PAGE) == 0)
             continue;
         unsigned i = 0;
         while (memory[i] == with[p][i])
@@ -165,7 +165,7 @@ static void enter(const struct loop *l)
         fail(l, &start, r, "plan_writes says that the guard does not hold");
     struct outcome with = run_plainly(RUN_MAX);
     for (unsigned p = 0; p < PAGES; p++) {
-        if (!(flags_of_page[p] & PROT_READ))
+        if (!has_contents(p))
             continue;
         memcpy(planned[p], guest.memory.base + address_of_page[p], GUEST_PAGE);
         for (unsigned i = 0; i < GUEST_PAGE && with.stop == STOP_BRK; i++) {

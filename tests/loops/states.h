@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "../../core/loops/plan.h"
 #include "../../core/machine.h"
@@ -93,29 +94,62 @@ static uint64_t random_trips(void)
 
 // ---- memory ----
 
+enum page_kind { PAGE_PLAIN, PAGE_CODE, PAGE_OF_FILE, PAGE_BEHIND_FILE };
+
+static void map_page(unsigned page, int prot, enum page_kind kind)
+{
+    static int file = -1, empty = -1;
+    struct memory *m = &guest.memory;
+    uint64_t address = address_of_page[page];
+    if (file < 0) {
+        file = memfd_create("file", 0);
+        empty = memfd_create("empty", 0);
+        if (file < 0 || empty < 0 || ftruncate(file, GUEST_PAGE))
+            abort();
+    }
+    int fd = kind == PAGE_OF_FILE ? file : kind == PAGE_BEHIND_FILE ? empty : -1;
+    int error = fd < 0 ? memory_map(m, address, GUEST_PAGE, PROT_READ | PROT_WRITE)
+                       : memory_map_file(m, address, GUEST_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    if (error)
+        abort();
+    if (kind == PAGE_OF_FILE)
+        memory_set_steady(m, address, GUEST_PAGE);
+    if (kind != PAGE_BEHIND_FILE)
+        memcpy(m->base + address, template[page], GUEST_PAGE);
+    memory_protect(m, address, GUEST_PAGE, prot);
+    if (kind == PAGE_CODE)
+        memory_mark_code(m, address);
+    flags_of_page[page] = m->pages[address / GUEST_PAGE];
+}
+
 static void map_pages(void)
 {
     unsigned page = 0;
     for (unsigned r = 0; r < REGIONS; r++) {
         for (unsigned i = 0; i < regions[r].pages; i++, page++) {
-            uint64_t address = regions[r].address + i * GUEST_PAGE;
             int prot = PROT_READ | PROT_WRITE;
-            bool code = false;
-            switch ((r == 1 || r == 2) && !calm ? below(40) : 9) {
+            enum page_kind kind = PAGE_PLAIN;
+            switch ((r == 1 || r == 2) && !calm ? below(50) : 9) {
             case 0: prot = PROT_READ; break;
             case 1: prot = PROT_NONE; break;
-            case 2: prot |= PROT_EXEC; code = true;
+            case 2:
+                prot |= PROT_EXEC;
+                kind = PAGE_CODE;
+                break;
+            case 3: kind = PAGE_OF_FILE; break;
+            case 4: kind = PAGE_BEHIND_FILE; break;
             }
-            address_of_page[page] = address;
-            if (memory_map(&guest.memory, address, GUEST_PAGE, PROT_READ | PROT_WRITE))
-                abort();
-            memcpy(guest.memory.base + address, template[page], GUEST_PAGE);
-            memory_protect(&guest.memory, address, GUEST_PAGE, prot);
-            if (code)
-                memory_mark_code(&guest.memory, address);
-            flags_of_page[page] = guest.memory.pages[address / GUEST_PAGE];
+            address_of_page[page] = regions[r].address + i * GUEST_PAGE;
+            map_page(page, prot, kind);
         }
     }
+}
+
+// Whether there is anything to be read.
+static bool has_contents(unsigned page)
+{
+    return flags_of_page[page] & PROT_READ &&
+           (flags_of_page[page] & (MEMORY_FILE | MEMORY_STEADY)) != MEMORY_FILE;
 }
 
 // What an entry may find in memory. A list is made of pointers.
@@ -141,7 +175,7 @@ static void fill_template(enum loop_class class)
 
 static bool is_writable(unsigned page)
 {
-    return flags_of_page[page] & PROT_WRITE;
+    return flags_of_page[page] & PROT_WRITE && has_contents(page);
 }
 
 // Puts the template's contents back into memory.
