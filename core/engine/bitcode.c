@@ -38,10 +38,14 @@ ACCESSORS(128, u64x2)
 // An instruction that uses one of these is left to the interpreter: a call that takes cpu marks it so.
 void left_to_the_interpreter(cpu *c);
 
+// Leaves the region for the instruction itself, which the interpreter then runs. Nothing has been done of it.
+_Noreturn void interpret_instead(void);
+
 HOOK void require_aligned(cpu *c, const op *o, uint64_t address, unsigned size, bool is_store)
 {
-    (void)o, (void)address, (void)size, (void)is_store;
-    left_to_the_interpreter(c);
+    (void)c, (void)o, (void)is_store;
+    if (__builtin_expect((address & (size - 1)) != 0, 0))
+        interpret_instead();
 }
 
 static uint64_t read_counter(cpu *c)

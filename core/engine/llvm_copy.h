@@ -111,6 +111,7 @@ struct template
     unsigned block_count;
     bool checked, usable;
     bool reads_flags, writes_flags, touches_memory;
+    bool may_leave; // for the interpreter: has side exits
 };
 
 struct jit {
@@ -174,6 +175,12 @@ static bool accesses_flags(LLVMValueRef function, LLVMValueRef address, LLVMTarg
     return offset - offsetof(cpu, flags) < sizeof(struct flags);
 }
 
+static bool is_side_exit(LLVMValueRef call)
+{
+    size_t length;
+    return strcmp(LLVMGetValueName2(LLVMGetCalledValue(call), &length), "interpret_instead") == 0;
+}
+
 static struct template *template_of(struct jit *j, unsigned insn)
 {
     struct template *t = &j->template[insn];
@@ -195,6 +202,7 @@ static struct template *template_of(struct jit *j, unsigned insn)
             t->usable = is_usable_instruction(i);
             t->reads_flags |=
                 LLVMIsALoadInst(i) && accesses_flags(t->function, LLVMGetOperand(i, 0), j->layout);
+            t->may_leave |= LLVMIsACallInst(i) && is_side_exit(i);
             t->touches_memory |= (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) && LLVMGetVolatile(i);
             t->writes_flags |=
                 LLVMIsAStoreInst(i) && accesses_flags(t->function, LLVMGetOperand(i, 1), j->layout);
@@ -237,6 +245,15 @@ struct hoisted {
     LLVMValueRef value;
 };
 
+// A way out of the region in the middle of a block, completed when it is known what is to be stored there.
+struct side_exit {
+    LLVMBasicBlockRef block;
+    uint16_t from; // block of the region
+    uint16_t left; // of its instructions, this one among them
+    uint32_t pc;
+    var_set written; // so far, by the block
+};
+
 struct build {
     struct jit *j;
     const struct region *r;
@@ -249,6 +266,9 @@ struct build {
     var_set used, written; // variables of the region; of the current block
     struct block_build block[REGION_BLOCKS_MAX];
     LLVMBasicBlockRef leave; // returns VAR_PC and the passed registers
+    struct side_exit exits[REGION_OPS_MAX];
+    unsigned exit_count;
+    unsigned block_index, ops_left; // of the block that is being copied
     LLVMMetadataRef scope; // for debug locations, whose line is the guest pc / 4
     // the loop whose instructions are being copied with what its guard guarantees
     bool in_fast_loop;
@@ -417,6 +437,32 @@ static LLVMValueRef copy_plainly(struct build *u, LLVMValueRef i)
     return copy;
 }
 
+// What was loaded, in a register of the host: so the access is no part of another instruction of the host's,
+// which would also store.
+static LLVMValueRef keep_apart(struct build *u, LLVMValueRef value)
+{
+    LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMTypeKind kind = LLVMGetTypeKind(type);
+    bool is_vector = kind != LLVMIntegerTypeKind;
+    LLVMTypeRef wide = !is_vector && LLVMGetIntTypeWidth(type) < 32 ? u->j->i32 : type;
+    if (wide != type)
+        value = LLVMBuildZExt(u->at, value, wide, "");
+    LLVMTypeRef function = LLVMFunctionType(wide, &wide, 1, false);
+    const char *constraints = is_vector ? "=x,0" : "=r,0";
+    LLVMValueRef nothing = LLVMGetInlineAsm(function, "", 0, constraints, strlen(constraints), false, false,
+                                            LLVMInlineAsmDialectATT, false);
+    LLVMValueRef kept = LLVMBuildCall2(u->at, function, nothing, &value, 1, "");
+    if (wide == type)
+        return kept;
+    unsigned range = LLVMGetMDKindIDInContext(u->j->context, "range", 5);
+    LLVMMetadataRef limits[2] = {
+        LLVMValueAsMetadata(LLVMConstInt(wide, 0, false)),
+        LLVMValueAsMetadata(LLVMConstInt(wide, 1ull << LLVMGetIntTypeWidth(type), false))};
+    LLVMSetMetadata(kept, range,
+                    LLVMMetadataAsValue(u->j->context, LLVMMDNodeInContext2(u->j->context, limits, 2)));
+    return LLVMBuildTrunc(u->at, kept, type, "");
+}
+
 // An access to guest memory, which keeps its place in program order; or what was loaded for it before the
 // loop.
 static void copy_access(struct build *u, LLVMValueRef i, const struct region_op *o)
@@ -428,11 +474,29 @@ static void copy_access(struct build *u, LLVMValueRef i, const struct region_op 
             return;
         }
     }
-    copy_plainly(u, i);
+    LLVMValueRef copy = copy_plainly(u, i);
+    if (LLVMIsALoadInst(i) && template_of(u->j, o->insn)->may_leave)
+        map_value(u, i, keep_apart(u, copy));
 }
 
-static void copy_call(struct build *u, LLVMValueRef i)
+// What follows in the definition is never reached.
+static void add_side_exit(struct build *u, uint32_t pc)
 {
+    if (u->in_fast_loop || u->exit_count == REGION_OPS_MAX) {
+        u->failed = true;
+        return;
+    }
+    u->exits[u->exit_count++] = (struct side_exit){LLVMGetInsertBlock(u->at), (uint16_t)u->block_index,
+                                                   (uint16_t)u->ops_left, pc, u->written};
+    LLVMPositionBuilderAtEnd(u->at, LLVMAppendBasicBlockInContext(u->j->context, u->function, ""));
+}
+
+static void copy_call(struct build *u, LLVMValueRef i, const struct region_op *o)
+{
+    if (is_side_exit(i)) {
+        add_side_exit(u, o->pc);
+        return;
+    }
     LLVMValueRef callee = LLVMGetCalledValue(i), copy = LLVMInstructionClone(i);
     size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
@@ -486,7 +550,7 @@ static void copy_instruction(struct build *u, LLVMValueRef i, const struct regio
         }
         return;
     }
-    case LLVMCall: copy_call(u, i); return;
+    case LLVMCall: copy_call(u, i, o); return;
     case LLVMAlloca: {
         LLVMValueRef local = LLVMBuildAlloca(u->entry, LLVMGetAllocatedType(i), "");
         LLVMSetAlignment(local, LLVMGetAlignment(i));

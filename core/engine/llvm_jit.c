@@ -388,11 +388,27 @@ static void copy_blocks(struct build *u)
             LLVMValueRef left = get_var(u, VAR_BUDGET);
             set_var(u, VAR_BUDGET, LLVMBuildSub(u->at, left, constant64(u, b->count), ""));
         }
-        for (unsigned k = 0; k < b->count && !u->failed; k++)
+        u->block_index = i;
+        for (unsigned k = 0; k < b->count && !u->failed; k++) {
+            u->ops_left = b->count - k;
             u->block[i].result = copy_template(u, &r->ops[b->first + k]);
+        }
         u->block[i].end = LLVMGetInsertBlock(u->at);
         u->block[i].written = u->written;
         u->block[i].body = body;
+    }
+}
+
+// The interpreter goes on at the instruction, which has not been retired.
+static void add_side_exits(struct build *u)
+{
+    for (unsigned i = 0; i < u->exit_count; i++) {
+        const struct side_exit *e = &u->exits[i];
+        var_set dirty = u->block[e->from].dirty;
+        set_join(&dirty, &e->written);
+        LLVMPositionBuilderAtEnd(u->at, e->block);
+        set_var(u, VAR_BUDGET, LLVMBuildAdd(u->at, get_var(u, VAR_BUDGET), constant64(u, e->left), ""));
+        leave_for(u, constant64(u, e->pc), &dirty);
     }
 }
 
@@ -437,6 +453,7 @@ static void build_region(struct build *u)
         }
         for (unsigned i = 0; i < r->loop_count && !u->failed; i++)
             add_loop_guard(u, &r->loops[i]);
+        add_side_exits(u);
         add_leave_block(u);
         LLVMBasicBlockRef begin = LLVMAppendBasicBlockInContext(j->context, u->function, "");
         LLVMPositionBuilderAtEnd(u->at, begin);

@@ -163,7 +163,7 @@ static bool run(struct machine *m, uint64_t pc, bool translated, bool *entered)
     if (__builtin_setjmp(context.env) == 0) {
         if (translated)
             *entered = translate_enter_code(m->translator);
-        else
+        if (!translated || (*entered && c->budget == 1)) // what translated code leaves to the interpreter
             step(m);
         done = true;
     } else {
