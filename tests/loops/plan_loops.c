@@ -410,6 +410,37 @@ u32 adler(const u8 *a, u64 n, u32 *high)
     return s;
 }
 
+u32 sum_behind_stores(u32 *to, const u32 *from, u32 x, int n)
+{
+    u32 sum = 0;
+    for (int i = 0; i < n; i++) {
+        to[i] = x;
+        sum += from[i];
+    }
+    return sum;
+}
+void prefix_sums(u32 *to, const u32 *from, int n)
+{
+    u32 sum = 0;
+    for (int i = 0; i < n; i++)
+        to[i] = sum += from[i];
+}
+long last_negative(const int *a, long n)
+{
+    long last = -1;
+    for (long i = 0; i < n; i++)
+        if (a[i] < 0)
+            last = i;
+    return last;
+}
+int budget(const u16 *a, int n, int left)
+{
+    int i;
+    for (i = 0; i < n && left > 0; i++)
+        left -= a[i];
+    return i;
+}
+
 // ---- scans, searches, compares ----
 
 u64 scan_zero(const u8 *a)

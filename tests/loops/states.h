@@ -287,11 +287,24 @@ static uint64_t linear_value(const struct loop_summary *s, const uint64_t *vars,
     return sum;
 }
 
+// A limit close to where counters wrap around.
+static void make_extreme(uint64_t *vars, const struct linear *limit, unsigned bits)
+{
+    static const uint64_t places[] = {0, UINT64_MAX, INT64_MAX, INT32_MAX, UINT32_MAX};
+    unsigned k = limit->count ? limit->var[0] : LINEAR_LOAD;
+    uint64_t value = places[below(5)] + below(9) - 4;
+    if (k < REG_SP)
+        vars[k] = bits == 32 ? (uint32_t)value : value;
+}
+
 static void bend_count(const struct loop_summary *s, uint64_t *vars, const struct loop_exit *x)
 {
+    bool extreme = !calm && below(8) == 0;
+    if (extreme)
+        make_extreme(vars, &x->limit, x->bits);
     uint64_t step = linear_value(s, vars, &x->step), trips = random_trips();
     uint64_t away = linear_value(s, vars, &x->start) + trips * step - linear_value(s, vars, &x->limit);
-    const struct linear *l = x->limit.count && below(4) ? &x->limit : &x->start;
+    const struct linear *l = x->limit.count && below(4) && !extreme ? &x->limit : &x->start;
     if (!l->count)
         l = l == &x->limit ? &x->start : &x->limit;
     if (!l->count)
@@ -341,6 +354,13 @@ static void make_state(const struct loop_summary *s, cpu *c)
         for (unsigned i = 0; i < REG_SP; i++)
             if (vars[i] - GUEST_MMAP_MIN < GUEST_SPACE - GUEST_MMAP_MIN && vars[i] > 0x1000)
                 vars[i] = first + below(256) - 128;
+    }
+    for (unsigned tries = calm ? 0 : (unsigned)below(3); tries; tries--) { // two pointers that meet
+        unsigned i = (unsigned)below(s->access_count + 1), k = (unsigned)below(REG_SP);
+        bool is_load;
+        int leaf = i < s->access_count ? random_leaf(s, s->accesses[i].address, &is_load) : -1;
+        if (leaf >= 0 && !is_load && leaf < REG_SP && vars[k] - GUEST_MMAP_MIN < GUEST_SPACE)
+            vars[leaf] = vars[k] + (below(2) ? 0 : below(65) - 32);
     }
     for (unsigned i = 0; i < s->exit_count; i++)
         if (s->exits[i].counted)
