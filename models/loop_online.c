@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Fine-tunes the loop nets for what a machine has met. FOLDER/met.loops holds proposals that the checker
 // confirmed or refuted, with the class that it found; the rest of their labels is read off the code. Only the
-// heads learn, on those loops and, so that nothing is forgotten, as many of the shipped seed set; what comes
-// out worse on that set's test loops than the shipped net in any figure is dropped. The three nets then stand
-// in FOLDER, tuned or as shipped.
+// heads learn, on those loops and, so that nothing is forgotten, as many that are shipped; a net that comes
+// out worse in any figure on the loops that are shipped as test data is dropped. The three nets then stand in
+// FOLDER, tuned or as shipped.
 #include "loop_train.h"
 
 #include <cjson/cJSON.h>
@@ -23,8 +23,10 @@ enum {
 
 struct tuner {
     struct loop_models models;
-    const struct loop_sample **samples; // the met ones, then those of the seed set
+    const struct loop_sample **samples; // the met ones, then shipped ones
     unsigned met, count;
+    const struct loop_sample **tests;
+    unsigned test_count;
     float *seen; // WIDTH of each: what the heads see
     float attended[BATCH][ATTENDED], registers[BATCH][REGISTERS];
     float embedding[BATCH][RECOGNIZER_EMBEDDING], numbers[BATCH][PREDICTOR_NUMBERS];
@@ -136,8 +138,8 @@ static void score(struct tuner *t, enum loop_net net, const struct loop_sample *
 }
 
 // Tunes one net, keeps or drops the result, and writes it.
-static bool tune_net(struct tuner *t, enum loop_net net, const struct loop_set *seed_set,
-                     const struct tool_options *options, struct nn_error *error)
+static bool tune_net(struct tuner *t, enum loop_net net, const struct tool_options *options,
+                     struct nn_error *error)
 {
     struct params *p = loop_net_params(&t->models, net);
     float *shipped = malloc(p->count * sizeof *shipped);
@@ -145,12 +147,10 @@ static bool tune_net(struct tuner *t, enum loop_net net, const struct loop_set *
         nn_die("no memory for %zu parameters", p->count);
     memcpy(shipped, p->data, p->count * sizeof *shipped);
     struct loop_score before[2], after[2];
-    const struct loop_sample *const *test = seed_set->part[LOOP_TEST];
-    unsigned tests = seed_set->count[LOOP_TEST];
-    score(t, net, test, tests, &before[0]);
+    score(t, net, t->tests, t->test_count, &before[0]);
     score(t, net, t->samples, t->met, &before[1]);
     tune(t, net, options->seed);
-    score(t, net, test, tests, &after[0]);
+    score(t, net, t->tests, t->test_count, &after[0]);
     score(t, net, t->samples, t->met, &after[1]);
     bool kept = not_worse(&after[0], &before[0], net);
     if (!kept)
@@ -198,53 +198,62 @@ static void label_met(struct loop_data *met)
     met->count = kept;
 }
 
-static bool tune_all(struct tuner *t, struct loop_data *met, const struct loop_set *seed_set,
+static bool tune_all(struct tuner *t, const struct loop_data *met, const struct loop_set *shipped,
                      const struct tool_options *options, struct nn_error *error)
 {
     t->met = (unsigned)met->count;
-    t->count = t->met + seed_set->count[LOOP_TRAIN];
-    if (t->met == 0 || t->count == t->met || seed_set->count[LOOP_TEST] == 0)
+    t->count = t->met + shipped->count[LOOP_TRAIN];
+    t->test_count = shipped->count[LOOP_TEST] + shipped->count[LOOP_REAL];
+    if (t->met == 0 || t->count == t->met || t->test_count == 0)
         return nn_fail(error, "nothing to learn from: %u loops met, %u to train on and %u to test with",
-                       t->met, seed_set->count[LOOP_TRAIN], seed_set->count[LOOP_TEST]);
+                       t->met, shipped->count[LOOP_TRAIN], t->test_count);
     t->samples = malloc(t->count * sizeof *t->samples);
+    t->tests = malloc(t->test_count * sizeof *t->tests);
     t->seen = malloc((size_t)t->count * WIDTH * sizeof *t->seen);
-    if (!t->samples || !t->seen)
+    if (!t->samples || !t->tests || !t->seen)
         nn_die("no memory for %u loops", t->count);
     for (unsigned i = 0; i < t->met; i++)
         t->samples[i] = &met->samples[i];
-    for (unsigned i = t->met; i < t->count; i++)
-        t->samples[i] = seed_set->part[LOOP_TRAIN][i - t->met];
+    memcpy(t->samples + t->met, shipped->part[LOOP_TRAIN], (t->count - t->met) * sizeof *t->samples);
+    memcpy(t->tests, shipped->part[LOOP_TEST], shipped->count[LOOP_TEST] * sizeof *t->tests);
+    memcpy(t->tests + shipped->count[LOOP_TEST], shipped->part[LOOP_REAL],
+           shipped->count[LOOP_REAL] * sizeof *t->tests);
     look_at_all(t);
     for (enum loop_net n = 0; n < LOOP_NETS; n++)
-        if (!tune_net(t, n, seed_set, options, error))
+        if (!tune_net(t, n, options, error))
             return false;
     return true;
 }
 
 int loops_train_online(const struct tool_options *options)
 {
+    static const char *const shipped_names[] = {"loops-seed.txt", "loops-doom.txt", "loops-programs.txt"};
+    enum { SHIPPED = sizeof shipped_names / sizeof shipped_names[0] };
     struct nn_error error;
     static struct tuner t;
     struct loop_data met = {0};
-    struct loop_set seed_set;
-    char path[1024], own[1024], *seed = own;
-    tool_path(own, sizeof own, options->folder, LOOP_SEED_FILE);
+    struct loop_set shipped;
+    char path[1024], paths[SHIPPED][1024], *files[SHIPPED];
+    for (unsigned i = 0; i < SHIPPED; i++) {
+        tool_path(paths[i], sizeof paths[i], options->folder, shipped_names[i]);
+        files[i] = paths[i];
+    }
     if (!nn_blas_load(&error) || !loop_data_read(tool_path(path, sizeof path, options->online, "met.loops"),
                                                  &met, error.text, sizeof error.text))
         return tool_fail(&error);
     loop_data_deduplicate(&met);
     label_met(&met);
-    bool good = loop_set_read(&seed_set, options->file_count ? options->files : &seed,
-                              options->file_count ? options->file_count : 1, &error);
+    bool good = loop_set_read(&shipped, files, SHIPPED, &error);
     if (good) {
         loop_models_create(&t.models, 0);
         for (enum loop_net n = 0; n < LOOP_NETS && good; n++)
             good = loop_models_load(&t.models, n, options->folder, &error);
-        good = good && tune_all(&t, &met, &seed_set, options, &error);
+        good = good && tune_all(&t, &met, &shipped, options, &error);
         loop_models_destroy(&t.models);
-        loop_set_free(&seed_set);
+        loop_set_free(&shipped);
     }
     free(t.samples);
+    free(t.tests);
     free(t.seen);
     loop_data_free(&met);
     return good ? 0 : tool_fail(&error);

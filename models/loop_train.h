@@ -17,8 +17,6 @@ tool_command loops_train_online;
 
 // ---- data ----
 
-#define LOOP_SEED_FILE "loops-seed.txt" // in the folder of the models: what tests and fine-tuning use
-
 // Samples are told apart by their program, and by the compiler and level that made them; never by row.
 enum loop_part {
     LOOP_TRAIN,
