@@ -11,7 +11,7 @@ enum {
     FAST_TRIPS_MAX = 1 << 22, // requests are not looked at meanwhile
     UNROLLED = 4, // iterations
     UNROLLED_LENGTH_MAX = 12, // instructions of one
-    KERNEL_TRIPS_MIN = 64, // state has to go to memory and back
+    KERNEL_TRIPS_MIN = 256, // state has to go to memory and back
 };
 
 // What the part of a guard that has been built so far comes to.
