@@ -130,15 +130,11 @@ enum machine_engine machine_get_engine(const machine *m)
     return atomic_load_explicit(&m->engine, memory_order_relaxed);
 }
 
-// Follows machine_set_engine. The translator is started when it is first wanted; without one, everything is
-// interpreted.
-static void switch_engine(machine *m)
+// Without a translator, everything is interpreted.
+static void start_translator(machine *m)
 {
     char error[256];
-    m->translating = machine_get_engine(m) == MACHINE_ENGINE_TRANSLATE;
-    if (!m->translating || m->translator)
-        return;
-    m->translator = translator_create(m, error, sizeof error);
+    m->translator = translator_create(m, m->precise_faults, error, sizeof error);
     if (!m->translator) {
         machine_log(m, "the program is interpreted: %s", error);
         machine_set_engine(m, MACHINE_ENGINE_INTERP);
@@ -149,14 +145,32 @@ static void switch_engine(machine *m)
     }
 }
 
-// Follows the engine and precise_faults.
-static void update_entering(machine *m)
+// Follows machine_set_engine. The translator is started when it is first wanted.
+static void switch_engine(machine *m)
 {
-    bool entering = m->translating && !m->precise_faults;
+    m->translating = machine_get_engine(m) == MACHINE_ENGINE_TRANSLATE;
+    if (m->translating && !m->translator)
+        start_translator(m);
+}
+
+static void set_entering(machine *m, bool entering)
+{
     if (entering == m->entering)
         return;
     m->entering = entering;
     translate_set_entered(m->translator, entering);
+}
+
+// Follows the engine and precise_faults. Precise code serves every need: there is one change at most.
+static void update_entering(machine *m)
+{
+    if (m->translating && m->precise_faults && !translator_is_precise(m->translator) &&
+        !translator_is_copy()) {
+        set_entering(m, false);
+        translator_destroy(m->translator);
+        start_translator(m);
+    }
+    set_entering(m, m->translating && (!m->precise_faults || translator_is_precise(m->translator)));
 }
 
 machine *machine_create(const struct machine_config *config, enum machine_error *reason, char *error,

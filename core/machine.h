@@ -28,9 +28,9 @@ struct machine {
     atomic_int engine; // enum machine_engine that is wanted
     bool translating; // the engine that is in use
     // The guest handles SIGSEGV or SIGBUS itself: faults have to show every register, which only the
-    // interpreter can.
+    // interpreter and a translator of precise code can.
     bool precise_faults;
-    bool entering; // translated code is entered: the engine is in use, and faults need not be precise
+    bool entering; // translated code is entered: the engine is in use, and faults are as precise as need be
     struct loop_watch *loop_watch; // NULL: loops are not watched
     struct dispatch *dispatch; // NULL: there is no net, and the mode is off
     atomic_int dispatch_wanted; // enum machine_dispatch, to be in force from the next slice on

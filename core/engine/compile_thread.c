@@ -120,7 +120,8 @@ static void compile(struct translator *t, struct compiler *compiler, uint32_t pc
         result = JIT_FAILED;
         if (!region_find(r, pc, &source))
             break;
-        if (t->m->loops)
+        r->precise = t->precise;
+        if (t->m->loops && !t->precise)
             find_loops(t, r);
         result = compiler->functions->compile(compiler->jit, r, t->dump, &c->object);
     }

@@ -6,10 +6,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include "../isa/isa.h"
 #include "../linux_signal.h"
 
 static _Thread_local struct fault_context *innermost;
@@ -61,16 +59,6 @@ static bool is_store_fault(const ucontext_t *context)
 #endif
 }
 
-// Whether the instruction at pc, an atomic one, loads before it stores: the host may do both in one access.
-static bool loads_first(const struct machine *m, uint32_t pc)
-{
-    uint32_t word;
-    op unused;
-    memcpy(&word, m->memory.base + pc, sizeof word);
-    const char *name = isa_info[isa_decode(word, pc, &unused)].name;
-    return strncmp(name, "ld", 2) == 0 || strncmp(name, "swp", 3) == 0 || strncmp(name, "cas", 3) == 0;
-}
-
 // Runs on the faulting thread. Jumping out is sound: guest accesses are made only where no lock is held and
 // no library function is interrupted, and SA_NODEFER leaves no mask to restore.
 static void on_fault(int signal, siginfo_t *info, void *host_context)
@@ -87,13 +75,13 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
             if (signal == SIGSEGV && is_store && memory_handle_write(&m->memory, offset))
                 return;
             uint32_t pc;
-            if (m->translator && translate_guest_pc(m->translator, host_pc(host_context), &pc)) {
-                // What the region has retired is in a register of its own: what is known is the last
-                // synchronisation.
+            unsigned left;
+            if (m->translator && translate_guest_pc(m->translator, host_pc(host_context), &pc, &left)) {
+                // Unless the code is precise, what the region has retired is in a register of its own: what
+                // is known is the last synchronisation.
                 c->current = m->memory.ops + pc / 4;
-                c->retired_bias = -c->budget * (int64_t)sizeof(op) - (int64_t)(intptr_t)c->current;
-                bool readable = offset < GUEST_SPACE && m->memory.pages[offset / GUEST_PAGE] & PROT_READ;
-                is_store = is_store && (readable || !loads_first(m, pc));
+                c->retired_bias =
+                    -(c->budget + (int64_t)left) * (int64_t)sizeof(op) - (int64_t)(intptr_t)c->current;
             }
             bool mapped = offset < GUEST_SPACE && m->memory.pages[offset / GUEST_PAGE] & MEMORY_MAPPED;
             fault_raise(c,

@@ -56,7 +56,9 @@ struct build {
     struct side_exit exits[REGION_OPS_MAX];
     unsigned exit_count;
     unsigned block_index, ops_left; // of the block that is being copied
-    LLVMMetadataRef scope; // for debug locations, whose line is the guest pc / 4
+    // For debug locations, whose line is the guest pc / 4; in precise code the column is the number of
+    // instructions that the block has left.
+    LLVMMetadataRef scope;
     // the loop whose instructions are being copied with what its guard guarantees
     bool in_fast_loop;
     unsigned next_access; // of its summary
@@ -225,7 +227,7 @@ static LLVMValueRef copy_plainly(struct build *u, LLVMValueRef i)
 }
 
 // What was loaded, in a register of the host: so the access is no part of another instruction of the host's,
-// which would also store.
+// which would also store, or stand for another of the guest's.
 static LLVMValueRef keep_apart(struct build *u, LLVMValueRef value)
 {
     LLVMTypeRef type = LLVMTypeOf(value);
@@ -250,6 +252,16 @@ static LLVMValueRef keep_apart(struct build *u, LLVMValueRef value)
     return LLVMBuildTrunc(u->at, kept, type, "");
 }
 
+// Nothing in the code, but unlike every other: accesses of different instructions are not merged.
+static void mark(struct build *u, uint32_t pc)
+{
+    LLVMTypeRef function = LLVMFunctionType(LLVMVoidTypeInContext(u->j->context), &u->j->i64, 1, false);
+    LLVMValueRef number = constant64(u, pc);
+    LLVMValueRef nothing =
+        LLVMGetInlineAsm(function, "", 0, "i", 1, true, false, LLVMInlineAsmDialectATT, false);
+    LLVMBuildCall2(u->at, function, nothing, &number, 1, "");
+}
+
 // An access to guest memory, which keeps its place in program order; or what was loaded for it before the
 // loop.
 static void copy_access(struct build *u, LLVMValueRef i, const struct region_op *o)
@@ -262,8 +274,11 @@ static void copy_access(struct build *u, LLVMValueRef i, const struct region_op 
         }
     }
     LLVMValueRef copy = copy_plainly(u, i);
-    if (LLVMIsALoadInst(i) && template_of(u->j, o->insn)->may_leave)
+    const struct template *t = template_of(u->j, o->insn);
+    if (LLVMIsALoadInst(i) && (u->r->precise || t->stores))
         map_value(u, i, keep_apart(u, copy));
+    if (u->r->precise)
+        mark(u, o->pc);
 }
 
 // What follows in the definition is never reached.
@@ -539,9 +554,11 @@ static LLVMValueRef copy_template(struct build *u, const struct region_op *o)
     memset(c.reached, 0, t->block_count * sizeof c.reached[0]);
     c.edge_count = c.loop_phi_count = c.return_count = 0;
     // An access may end in the host's instruction for what follows it in the definition.
-    LLVMSetCurrentDebugLocation2(u->at, t->touches_memory ? LLVMDIBuilderCreateDebugLocation(
-                                                                u->j->context, o->pc / 4, 0, u->scope, NULL)
-                                                          : NULL);
+    LLVMMetadataRef location = NULL;
+    if (t->loads || t->stores)
+        location = LLVMDIBuilderCreateDebugLocation(u->j->context, o->pc / 4, u->r->precise ? u->ops_left : 0,
+                                                    u->scope, NULL);
+    LLVMSetCurrentDebugLocation2(u->at, location);
     u->generation++;
     map_to(u, LLVMGetParam(t->function, 0), (struct mapped){.base = BASE_CPU});
     map_to(u, LLVMGetParam(t->function, 1), (struct mapped){.base = BASE_OP});

@@ -38,6 +38,16 @@ static void store_dirty(struct build *u, const var_set *dirty)
             LLVMBuildStore(u->at, get_var(u, var), cpu_field(u, var_offset(var)));
 }
 
+// In precise code, guest_cpu is up to date at the start of each block and wherever an access may fault.
+// Writes to it what the block has changed since.
+static void store_written(struct build *u)
+{
+    for (unsigned var = 0; var < VAR_COUNT; var++)
+        if (set_has(&u->written, var))
+            LLVMSetVolatile(LLVMBuildStore(u->at, get_var(u, var), cpu_field(u, var_offset(var))), true);
+    u->written = (var_set){{0}};
+}
+
 // Fills the variables that the region uses, but for the passed registers, from guest_cpu.
 static void load_used(struct build *u)
 {
@@ -386,13 +396,22 @@ static void copy_blocks(struct build *u)
         LLVMPositionBuilderAtEnd(u->at, body);
         if (b->count) {
             LLVMValueRef left = get_var(u, VAR_BUDGET);
-            set_var(u, VAR_BUDGET, LLVMBuildSub(u->at, left, constant64(u, b->count), ""));
+            left = LLVMBuildSub(u->at, left, constant64(u, b->count), "");
+            set_var(u, VAR_BUDGET, left);
+            if (r->precise)
+                LLVMSetVolatile(LLVMBuildStore(u->at, left, cpu_field(u, offsetof(cpu, budget))), true);
         }
         u->block_index = i;
         for (unsigned k = 0; k < b->count && !u->failed; k++) {
+            const struct region_op *o = &r->ops[b->first + k];
+            const struct template *t = template_of(u->j, o->insn);
             u->ops_left = b->count - k;
-            u->block[i].result = copy_template(u, &r->ops[b->first + k]);
+            if (r->precise && (t->loads || t->stores))
+                store_written(u);
+            u->block[i].result = copy_template(u, o);
         }
+        if (r->precise)
+            store_written(u);
         u->block[i].end = LLVMGetInsertBlock(u->at);
         u->block[i].written = u->written;
         u->block[i].body = body;

@@ -109,8 +109,8 @@ struct template
     LLVMBasicBlockRef *order; // reverse postorder
     unsigned block_count;
     bool checked, usable;
-    bool reads_flags, writes_flags, touches_memory;
-    bool may_leave; // for the interpreter: has side exits
+    bool reads_flags, writes_flags;
+    bool loads, stores; // guest memory
 };
 
 struct jit {
@@ -201,8 +201,8 @@ static struct template *template_of(struct jit *j, unsigned insn)
             t->usable = is_usable_instruction(i);
             t->reads_flags |=
                 LLVMIsALoadInst(i) && accesses_flags(t->function, LLVMGetOperand(i, 0), j->layout);
-            t->may_leave |= LLVMIsACallInst(i) && is_side_exit(i);
-            t->touches_memory |= (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) && LLVMGetVolatile(i);
+            t->loads |= LLVMIsALoadInst(i) && LLVMGetVolatile(i);
+            t->stores |= LLVMIsAStoreInst(i) && LLVMGetVolatile(i);
             t->writes_flags |=
                 LLVMIsAStoreInst(i) && accesses_flags(t->function, LLVMGetOperand(i, 1), j->layout);
             values++;

@@ -192,7 +192,7 @@ static bool relocate_all(const struct link *l)
     return true;
 }
 
-// ---- the line table (DWARF 5, 6.2), whose lines are guest addresses / 4 ----
+// ---- the line table (DWARF 5, 6.2): lines are guest addresses / 4, columns code_line.left ----
 
 struct reader {
     const unsigned char *at, *end;
@@ -226,7 +226,7 @@ static uint64_t read_leb128(struct reader *r, bool is_signed)
     return value;
 }
 
-static bool add_line(struct linked_object *linked, uint32_t offset, uint32_t line)
+static bool add_line(struct linked_object *linked, uint64_t offset, uint64_t line, uint64_t column)
 {
     if (linked->line_count % 256 == 0) {
         struct code_line *more = realloc(linked->lines, (linked->line_count + 256) * sizeof *more);
@@ -234,7 +234,8 @@ static bool add_line(struct linked_object *linked, uint32_t offset, uint32_t lin
             return false;
         linked->lines = more;
     }
-    linked->lines[linked->line_count++] = (struct code_line){offset, line * 4};
+    linked->lines[linked->line_count++] =
+        (struct code_line){(uint32_t)offset, (uint32_t)line * 4, (uint16_t)column};
     return true;
 }
 
@@ -258,13 +259,13 @@ static bool read_lines(struct reader r, struct linked_object *linked)
         operands[i] = (unsigned char)read_bytes(&h, 1);
     if (h.failed || !line_range)
         return false;
-    uint64_t address = 0, line = 1;
+    uint64_t address = 0, line = 1, column = 0;
     while (r.at < r.end && !r.failed) {
         uint64_t opcode = read_bytes(&r, 1);
         if (opcode >= opcode_base) {
             address += (opcode - opcode_base) / line_range * step;
             line += (uint64_t)(line_base + (int64_t)((opcode - opcode_base) % line_range));
-            if (!add_line(linked, (uint32_t)address, (uint32_t)line))
+            if (!add_line(linked, address, line, column))
                 return false;
             continue;
         }
@@ -277,11 +278,12 @@ static bool read_lines(struct reader r, struct linked_object *linked)
             break;
         }
         case 1: // copy
-            if (!add_line(linked, (uint32_t)address, (uint32_t)line))
+            if (!add_line(linked, address, line, column))
                 return false;
             break;
         case 2: address += read_leb128(&r, false) * step; break;
         case 3: line += read_leb128(&r, true); break;
+        case 5: column = read_leb128(&r, false); break;
         case 8: address += (255 - opcode_base) / line_range * step; break;
         case 9: address += read_bytes(&r, 2); break;
         default:

@@ -22,10 +22,11 @@ void code_memory_destroy(struct code_memory *m);
 // the memory is full.
 size_t code_memory_take(struct code_memory *m, size_t size);
 
-// Which guest instruction a guest access in host code belongs to: sorted by offset from the start of the
-// code.
+// Which guest instruction a guest access in host code belongs to, and in precise code how many instructions
+// of its block are left with it: sorted by offset from the start of the code.
 struct code_line {
     uint32_t offset, pc;
+    uint16_t left;
 };
 
 struct linked_object {

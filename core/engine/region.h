@@ -72,6 +72,7 @@ struct region {
     struct region_page pages[REGION_PAGES_MAX];
     struct region_loop loops[REGION_LOOPS_MAX]; // filled in by the caller of region_find
     unsigned loop_count;
+    bool precise; // every access finds guest_cpu up to date
     bool verify; // the host checks what is done in place of loops
     // what region.c works with
     struct region_context {

@@ -444,7 +444,7 @@ void translate_forget(struct translator *t, uint64_t address, uint64_t length)
     }
 }
 
-bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc)
+bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left)
 {
     for (unsigned i = 0; i < t->installed_count; i++) {
         const struct linked_object *o = &t->installed[i].object;
@@ -452,9 +452,13 @@ bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc)
             continue;
         uint32_t offset = (uint32_t)(host_pc - o->start);
         *pc = t->installed[i].entry;
-        for (unsigned k = 0; k < o->line_count && o->lines[k].offset <= offset; k++)
-            if (o->lines[k].pc)
+        *left = 0;
+        for (unsigned k = 0; k < o->line_count && o->lines[k].offset <= offset; k++) {
+            if (o->lines[k].pc) {
                 *pc = o->lines[k].pc;
+                *left = o->lines[k].left;
+            }
+        }
         return true;
     }
     return false;
@@ -467,7 +471,17 @@ static void note_fork(void)
     forked = true;
 }
 
-struct translator *translator_create(struct machine *m, char *error, size_t size)
+bool translator_is_copy(void)
+{
+    return forked;
+}
+
+bool translator_is_precise(const struct translator *t)
+{
+    return t && t->precise;
+}
+
+struct translator *translator_create(struct machine *m, bool precise, char *error, size_t size)
 {
     struct translator *t = calloc(1, sizeof *t);
     if (!t || running || (uintptr_t)m >> 31) {
@@ -476,6 +490,7 @@ struct translator *translator_create(struct machine *m, char *error, size_t size
         return NULL;
     }
     t->m = m;
+    t->precise = precise;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->wake, NULL);
     t->low =

@@ -17,8 +17,13 @@ enum { HOT_LOOP = 2048, HOT_CALL = 512 };
 
 #ifdef TRANSLATE
 
-// Starts the compile thread. NULL where the host cannot (a message in error): the machine then interprets.
-struct translator *translator_create(struct machine *m, char *error, size_t size);
+// Starts the compile thread. precise: a fault finds every register and the count of instructions in m->cpu as
+// they have to be; such code is slower. NULL where the host cannot (a message in error): the machine then
+// interprets.
+struct translator *translator_create(struct machine *m, bool precise, char *error, size_t size);
+bool translator_is_precise(const struct translator *t);
+// Whether this process is a copy of one that translates: nothing can be translated in it.
+bool translator_is_copy(void);
 void translator_destroy(struct translator *t);
 
 // Takes over what earlier runs of the program have left in folder, and leaves there what this one compiles.
@@ -47,8 +52,9 @@ void translate_now(struct translator *t, uint32_t pc);
 // Drops what was translated from the pages of [address, address + length). Async-signal-safe.
 void translate_forget(struct translator *t, uint64_t address, uint64_t length);
 
-// The guest instruction of an access in translated code; false if host_pc is not in there.
-bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc);
+// The guest instruction of an access in translated code, and how many instructions cpu.budget counts as done
+// that are not (this one among them), if the code is precise; false if host_pc is not in there.
+bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left);
 
 // Fills in the translator's part of the counters.
 void translate_get_stats(struct translator *t, struct machine_stats *stats);
@@ -56,11 +62,20 @@ void translate_get_stats(struct translator *t, struct machine_stats *stats);
 #else
 
 // Built without LLVM: there is never a translator.
-static inline struct translator *translator_create(struct machine *m, char *error, size_t size)
+static inline struct translator *translator_create(struct machine *m, bool precise, char *error, size_t size)
 {
-    (void)m;
+    (void)m, (void)precise;
     snprintf(error, size, "this build has no translator: it was made without LLVM 19 and clang-19");
     return NULL;
+}
+static inline bool translator_is_precise(const struct translator *t)
+{
+    (void)t;
+    return false;
+}
+static inline bool translator_is_copy(void)
+{
+    return false;
 }
 static inline void translator_destroy(struct translator *t)
 {
@@ -95,9 +110,9 @@ static inline void translate_get_stats(struct translator *t, struct machine_stat
 {
     (void)t, (void)stats;
 }
-static inline bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc)
+static inline bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left)
 {
-    (void)t, (void)host_pc, (void)pc;
+    (void)t, (void)host_pc, (void)pc, (void)left;
     return false;
 }
 

@@ -139,7 +139,7 @@ void save_history(struct translator *t)
 void translate_load_cache(struct translator *t, const char *folder)
 {
     uint64_t program = file_hash(t->m->config.program);
-    t->cache = program ? code_cache_open(folder, program, cache_identity()) : NULL;
+    t->cache = program ? code_cache_open(folder, program ^ t->precise, cache_identity()) : NULL;
     size_t count = t->cache ? code_cache_count(t->cache) : 0;
     for (size_t i = 0; i < count; i++) {
         const struct cached_object *o = code_cache_get(t->cache, i);

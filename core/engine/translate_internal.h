@@ -98,6 +98,7 @@ struct translator {
     // for.
     unsigned new_requests, ready_requests, loading_patience;
     bool compiled_any, assume_executed;
+    bool precise;
     struct code_cache *cache; // NULL: nothing is kept
     uint64_t region_count, cached_count;
     double compile_seconds; // under lock

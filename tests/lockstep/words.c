@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// words: every instruction translated on its own, against the interpreter.
+// words: instructions translated on their own, against the interpreter.
 //
-//   words [SEED] [FORMS] [NAME]
+//   words [--precise] [--length N] [SEED] [FORMS] [NAME]
 //
 // For each instruction that goes on with the next one or branches by a condition, FORMS random words (default
 // 6; NAME: only instructions so called) run on random registers, as translated code and by the interpreter;
 // registers, flags, vectors, FPSR, memory and faults have to be equal. Memory accesses meet mapped, unmapped
-// and read-only addresses, aligned or not. Exit status 5 after the first differences.
+// and read-only addresses, aligned or not. --length: so many at a time, in random order. --precise: as code
+// for programs that handle faults, after which every register has to be equal, too. Exit status 5 after the
+// first differences.
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,16 +34,18 @@ enum {
 };
 
 static uint32_t words[WORDS_MAX];
-static unsigned word_count, failures;
-static uint8_t pristine[DATA_BYTES], translated_data[DATA_BYTES];
+static unsigned word_count, length = 1, failures;
+static bool precise;
+static uint8_t pristine[DATA_BYTES], interpreted_data[DATA_BYTES];
 
-// ---- the program: each word is followed by an SVC, which ends its region ----
+// ---- the program: each sequence of words is followed by an SVC, which ends its region ----
 
 static void add_words(unsigned forms, const char *name)
 {
     for (unsigned id = 1; id < INSN_COUNT; id++) {
         enum insn_kind kind = isa_info[id].kind;
-        if ((kind != KIND_OP && kind != KIND_CONDITION) || (name && fnmatch(name, isa_info[id].name, 0) != 0))
+        if ((kind != KIND_OP && (kind != KIND_CONDITION || length > 1)) || id == INSN_mrs_cntvct_el0 ||
+            (name && fnmatch(name, isa_info[id].name, 0) != 0))
             continue;
         for (unsigned n = 0, tries = 0; n < forms && tries < 1000 && word_count < WORDS_MAX; tries++) {
             struct instruction i;
@@ -53,6 +57,13 @@ static void add_words(unsigned forms, const char *name)
             n++;
         }
     }
+    for (unsigned i = 0; length > 1 && i < word_count; i++) {
+        unsigned other = i + random_below(word_count - i);
+        uint32_t word = words[i];
+        words[i] = words[other];
+        words[other] = word;
+    }
+    word_count -= word_count % length;
 }
 
 static void write_program(const char *path)
@@ -62,7 +73,7 @@ static void write_program(const char *path)
         Elf64_Phdr p[2];
         uint32_t code[WORDS_MAX * 2];
     } image;
-    size_t size = sizeof image - sizeof image.code + word_count * 8;
+    size_t size = sizeof image - sizeof image.code + (word_count + word_count / length) * 4;
     memcpy(image.e.e_ident, ELFMAG "\2\1\1", 7);
     image.e.e_type = ET_EXEC;
     image.e.e_machine = EM_AARCH64;
@@ -81,8 +92,8 @@ static void write_program(const char *path)
     image.p[1] = (Elf64_Phdr){
         .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_vaddr = DATA, .p_memsz = DATA_BYTES, .p_align = 4096};
     for (unsigned i = 0; i < word_count; i++) {
-        image.code[i * 2] = words[i];
-        image.code[i * 2 + 1] = 0xd4000001; // svc #0
+        image.code[i + i / length] = words[i];
+        image.code[i + i / length + 1] = 0xd4000001; // svc #0
     }
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
     if (fd < 0 || write(fd, &image, size) != (ssize_t)size) {
@@ -107,19 +118,26 @@ static uint64_t random_address(unsigned number)
     }
 }
 
-static void set_state(cpu *c, uint32_t word, enum insn id, unsigned number)
+// For one word that accesses memory, the base is such an address; for several, many registers are.
+static void set_registers(cpu *c, uint32_t word, enum insn id, unsigned number)
 {
     op o;
     isa_decode(word, 0, &o);
     for (unsigned i = 0; i <= REG_SP; i++)
-        c->x[i] = random_general();
-    if (isa_info[id].group == GROUP_LDST || strncmp(isa_info[id].name, "dc_", 3) == 0) {
-        unsigned m = word >> 16 & 31;
-        c->x[m] = random64() >> (52 + random_below(12));
+        c->x[i] = length > 1 && one_in(2) ? random_address(random_below(16)) : random_general();
+    if (length == 1 && (isa_info[id].group == GROUP_LDST || strncmp(isa_info[id].name, "dc_", 3) == 0)) {
+        c->x[word >> 16 & 31] = random64() >> (52 + random_below(12));
         c->x[o.n < REG_ZERO ? o.n : 0] = random_address(number);
         if (strncmp(isa_info[id].name, "dc_", 3) == 0)
             c->x[word & 31] = random_address(number);
     }
+}
+
+static void set_state(cpu *c, uint32_t word, enum insn id, unsigned number)
+{
+    op o;
+    isa_decode(word, 0, &o);
+    set_registers(c, word, id, number);
     for (unsigned i = 0; i < 32; i++)
         random_vector((uint8_t *)&c->v[i]);
     unsigned mode = one_in(2) ? 0 : random_below(32);
@@ -147,15 +165,14 @@ static void set_state(cpu *c, uint32_t word, enum insn id, unsigned number)
     c->pc = 0; // see run
 }
 
-// Runs the word at pc on m->cpu; false if it faulted.
+// Runs the words at pc on m->cpu; false if one faulted. Leaves in cpu.budget how many are left.
 static bool run(struct machine *m, uint64_t pc, bool translated, bool *entered)
 {
     cpu *c = &m->cpu;
     struct fault_context context;
-    bool done = false;
+    volatile bool done = false, stepped = !translated;
     c->pc = pc;
-    c->budget = 1;
-    c->wild_pc = 0;
+    c->budget = length;
     c->stepping = NULL;
     c->stop = STOP_NONE;
     c->fault_address = c->fault_kind = 0;
@@ -163,11 +180,17 @@ static bool run(struct machine *m, uint64_t pc, bool translated, bool *entered)
     if (__builtin_setjmp(context.env) == 0) {
         if (translated)
             *entered = translate_enter_code(m->translator);
-        if (!translated || (*entered && c->budget == 1)) // what translated code leaves to the interpreter
+        stepped = true;
+        while ((!translated || *entered) &&
+               c->budget > 0) { // what translated code leaves to the interpreter, too
             step(m);
+            c->budget--;
+        }
         done = true;
     } else {
         c->pc = pc_of(c, c->current);
+        if (!stepped)
+            c->budget = -(c->retired_bias + (int64_t)(intptr_t)c->current) / (int64_t)sizeof(op);
     }
     fault_end(&context);
     return done;
@@ -204,48 +227,63 @@ static bool equal(const cpu *a, const cpu *b)
     return same;
 }
 
-// False if the case could not be run as translated code.
-static bool check_case(struct machine *m, uint32_t word, uint64_t pc, unsigned number)
+static bool equal_faults(const cpu *a, const cpu *b)
 {
-    static cpu before, translated;
+    bool same = a->pc == b->pc || (length > 1 && !precise) || report("the fault's pc", a->pc, b->pc);
+    same &= (uint32_t)a->fault_address == (uint32_t)b->fault_address ||
+            report("the fault's address", a->fault_address, b->fault_address);
+    same &= a->fault_kind == b->fault_kind || report("the fault's kind", a->fault_kind, b->fault_kind);
+    same &= a->fault_is_store == b->fault_is_store ||
+            report("whether a store faulted", a->fault_is_store, b->fault_is_store);
+    if (precise) {
+        same &=
+            a->budget == b->budget || report("instructions left", (uint64_t)a->budget, (uint64_t)b->budget);
+        same &= equal(a, b);
+    }
+    return same;
+}
+
+// False if the case could not be run as translated code.
+static bool check_case(struct machine *m, const uint32_t *sequence, uint64_t pc, unsigned number)
+{
+    static cpu before, interpreted;
     uint8_t *data = m->memory.base + DATA;
     cpu *c = &m->cpu;
     op unused;
-    enum insn id = isa_decode(word, (uint32_t)pc, &unused);
-    bool touches = isa_info[id].group == GROUP_LDST || isa_info[id].group == GROUP_SYSTEM, entered = false;
-    set_state(c, word, id, number);
+    enum insn id = isa_decode(sequence[0], (uint32_t)pc, &unused);
+    bool touches = length > 1 || isa_info[id].group == GROUP_LDST || isa_info[id].group == GROUP_SYSTEM;
+    bool entered = false;
+    set_state(c, sequence[0], id, number);
     before = *c;
+    bool done = run(m, pc, false, NULL);
+    interpreted = *c;
+    if (touches) {
+        memcpy(interpreted_data, data, READ_ONLY - DATA);
+        memcpy(data, pristine, READ_ONLY - DATA);
+    }
+    if (!done && interpreted.fault_address >> 32)
+        return true; // translated code takes such addresses for others
+    *c = before;
     bool translated_done = run(m, pc, true, &entered);
-    translated = *c;
     if (translated_done && !entered)
         return false;
-    if (touches)
-        memcpy(translated_data, data, READ_ONLY - DATA);
-    if (touches)
-        memcpy(data, pristine, READ_ONLY - DATA);
-    *c = before;
-    bool done = run(m, pc, false, NULL);
     bool same = done == translated_done || report("whether it is done", translated_done, done);
-    if (!done && !translated_done) {
-        same &= translated.pc == c->pc || report("the fault's pc", translated.pc, c->pc);
-        same &= (uint32_t)translated.fault_address == (uint32_t)c->fault_address ||
-                report("the fault's address", translated.fault_address, c->fault_address);
-        same &= translated.fault_kind == c->fault_kind ||
-                report("the fault's kind", translated.fault_kind, c->fault_kind);
-        same &= translated.fault_is_store == c->fault_is_store ||
-                report("whether a store faulted", translated.fault_is_store, c->fault_is_store);
-    } else {
-        same &= equal(&translated, c);
-    }
-    if (touches)
-        same &= memcmp(data, translated_data, READ_ONLY - DATA) == 0 || report("memory", 1, 0);
-    if (touches)
+    if (!done && !translated_done)
+        same &= equal_faults(c, &interpreted);
+    else
+        same &= equal(c, &interpreted);
+    if (touches) {
+        same &= memcmp(data, interpreted_data, READ_ONLY - DATA) == 0 || report("memory", 1, 0);
         memcpy(data, pristine, READ_ONLY - DATA);
+    }
     if (!same) {
         char text[128];
-        isa_disassemble(word, (uint32_t)pc, text, sizeof text);
-        printf("not ok words: %08" PRIx32 " %s (%s), case %u, FPCR %" PRIx32 ", FPSR %" PRIx32 "\n", word,
-               text, isa_info[id].name, number, before.fpcr, before.fpsr);
+        printf("not ok words: case %u, FPCR %" PRIx32 ", FPSR %" PRIx32 "\n", number, before.fpcr,
+               before.fpsr);
+        for (unsigned i = 0; i < length; i++) {
+            isa_disassemble(sequence[i], (uint32_t)pc + 4 * i, text, sizeof text);
+            printf("  %" PRIx64 "  %08" PRIx32 "  %s\n", pc + 4 * i, sequence[i], text);
+        }
         if (++failures == FAILURES_MAX)
             exit(5);
     }
@@ -254,7 +292,15 @@ static bool check_case(struct machine *m, uint32_t word, uint64_t pc, unsigned n
 
 int main(int argc, char **argv)
 {
-    unsigned forms = argc > 2 ? (unsigned)atoi(argv[2]) : 6, checked = 0, left = 0;
+    unsigned checked = 0, left = 0;
+    for (; argc > 1 && strncmp(argv[1], "--", 2) == 0; argc--, argv++) {
+        precise |= strcmp(argv[1], "--precise") == 0;
+        if (strcmp(argv[1], "--length") == 0 && argc > 2) {
+            length = (unsigned)atoi(argv[2]);
+            argc--, argv++;
+        }
+    }
+    unsigned forms = argc > 2 ? (unsigned)atoi(argv[2]) : 6;
     random_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     isa_init();
     add_words(forms, argc > 3 ? argv[3] : NULL);
@@ -282,29 +328,28 @@ int main(int argc, char **argv)
         fprintf(stderr, "words: %s\n", error);
         return 1;
     }
+    if (precise) {
+        translator_destroy(m->translator);
+        m->translator = translator_create(m, true, error, sizeof error);
+    }
     m->entering = true;
     memory_protect(&m->memory, READ_ONLY, 4096, PROT_READ);
     for (unsigned i = 0; i < DATA_BYTES; i++)
         pristine[i] = (uint8_t)(random64() >> 56);
     memcpy(m->memory.base + DATA, pristine, READ_ONLY - DATA);
     uint64_t first = m->cpu.pc;
-    for (unsigned i = 0; i < word_count; i++) {
-        uint64_t pc = first + i * 8;
+    for (unsigned i = 0; i < word_count; i += length) {
+        uint64_t pc = first + (i + i / length) * 4;
         translate_now(m->translator, (uint32_t)pc);
         bool run = true;
         for (unsigned number = 0; number < CASES && run; number++)
-            run = check_case(m, words[i], pc, number);
-        if (run) {
-            checked++;
-        } else {
-            char text[128];
-            isa_disassemble(words[i], (uint32_t)pc, text, sizeof text);
-            fprintf(stderr, "not translated: %s\n", text);
-            left++;
-        }
+            run = check_case(m, &words[i], pc, number);
+        checked += run;
+        left += !run;
     }
     if (!failures)
-        printf("ok words: %u instruction words, %u not translated\n", checked, left);
+        printf("ok words: %u sequences of %u, %u not translated%s\n", checked, length, left,
+               precise ? "; faults are precise" : "");
     machine_destroy(m);
     return failures ? 5 : 0;
 }
