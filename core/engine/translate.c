@@ -388,9 +388,9 @@ void translate_install(struct translator *t)
         list = c->next;
         struct cached_object o = describe(c);
         bool installed = !c->failed && translate_install_object(t, &o);
-        t->compiled_any |= !c->failed;
+        t->compiled_any = true;
         if (!installed)
-            slot_at(t, c->region->entry)->state = SLOT_FAILED;
+            slot_at(t, c->region->entry)->state = c->failed ? SLOT_HOPELESS : SLOT_FAILED;
         if (installed && t->cache)
             code_cache_add(t->cache, &o);
         else
@@ -563,11 +563,13 @@ void translator_destroy(struct translator *t)
     while (t->ready) { // compiled too late for this run, but not for the next
         struct compiled *c = t->ready;
         t->ready = c->next;
-        if (t->cache && !forked && !c->failed) {
+        t->compiled_any = true;
+        if (c->failed) {
+            slot_at(t, c->region->entry)->state = SLOT_HOPELESS;
+        } else if (t->cache && !forked) {
             struct cached_object o = describe(c);
             code_cache_add(t->cache, &o);
             c->object.bytes = NULL;
-            t->compiled_any = true;
         }
         free(c->region);
         free(c->object.bytes);

@@ -77,6 +77,10 @@ static void load_requests(struct translator *t, const struct cached_object *o)
         struct slot *s = translate_slot(t, list[i].pc);
         if (!s)
             return;
+        if (list[i].requests == REQUESTS_HOPELESS) {
+            s->state = SLOT_HOPELESS;
+            continue;
+        }
         s->requests = (uint16_t)list[i].requests;
         t->ready_requests += s->requests >= WARM_PATIENCE ? s->requests : 0;
     }
@@ -94,6 +98,8 @@ static void save_requests(struct translator *t)
             list[count++] = (struct cold_request){s->pc, WORTH_LOADING};
         else if (s->state == SLOT_COLD && s->requests)
             list[count++] = (struct cold_request){s->pc, s->requests};
+        else if (s->state == SLOT_HOPELESS)
+            list[count++] = (struct cold_request){s->pc, REQUESTS_HOPELESS};
     }
     struct cached_object o = {
         .entry = REQUESTS_ENTRY, .bytes = (unsigned char *)list, .size = count * sizeof *list};

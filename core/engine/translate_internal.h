@@ -32,7 +32,13 @@ enum {
     REQUESTS_ENTRY = 2,
 };
 
-enum slot_state { SLOT_COLD, SLOT_QUEUED, SLOT_DONE, SLOT_FAILED };
+enum slot_state {
+    SLOT_COLD,
+    SLOT_QUEUED,
+    SLOT_DONE,
+    SLOT_FAILED, // not installed in this run
+    SLOT_HOPELESS, // nothing there can be compiled: not asked for in later runs either
+};
 
 struct slot {
     uint32_t pc; // 0: free (nothing is ever mapped there)
@@ -49,8 +55,9 @@ struct executed_page {
 
 // A request that was not granted, as the cache holds it.
 struct cold_request {
-    uint32_t pc, requests;
+    uint32_t pc, requests; // REQUESTS_HOPELESS: it cannot be
 };
+enum { REQUESTS_HOPELESS = 1 << 16 }; // more than are counted
 
 // A translated region that is installed, or was.
 struct installed {
@@ -97,7 +104,8 @@ struct translator {
     // Requests of this run; of code that was asked for often enough; and how many of these LLVM is loaded
     // for.
     unsigned new_requests, ready_requests, loading_patience;
-    bool compiled_any, assume_executed;
+    bool compiled_any; // or tried to
+    bool assume_executed;
     bool precise;
     struct code_cache *cache; // NULL: nothing is kept
     uint64_t region_count, cached_count;
