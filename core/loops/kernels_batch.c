@@ -293,7 +293,7 @@ EACH_WIDTH static void run_ops(struct batch_state *t, const struct lane_program 
             const struct lane_reduction *reduction = &program->reductions[o->index];
             const uint64_t *x = t->slots[reduction->x], *condition = t->slots[reduction->condition];
             uint64_t *acc = &t->acc[o->index], k = quantity_of(e, reduction->k);
-            const uint8_t *table = memory + signed_offset(k);
+            const uint8_t *table = reduction->kind == REDUCE_TABLE ? memory + signed_offset(k) : NULL;
             if (o->kind == LANE_SCAN)
                 *acc = scan(reduction, *acc, to, x, condition, k, table, n);
             else if (reduction->kind == REDUCE_TABLE)

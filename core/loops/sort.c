@@ -164,7 +164,7 @@ static bool match_pair(struct matcher *m, const struct access *store, struct rel
 static bool match_stores(struct matcher *m, struct relation *exchanges)
 {
     const struct loop_summary *s = m->v->s;
-    bool near_done = false;
+    bool near_done = false, ahead_done = false;
     for (unsigned i = 0; i < s->access_count; i++) {
         const struct access *a = &s->accesses[i];
         struct relation r;
@@ -187,18 +187,19 @@ static bool match_stores(struct matcher *m, struct relation *exchanges)
                 if (m->sort->carried || !(is_near ? e.is_ahead : e.is_near))
                     return false;
             }
-            if (!is_near)
-                m->sort->stores_ahead = true;
-            if (near_done != !is_near)
-                return false; // the near one comes first, once
+            if (is_near ? near_done : ahead_done)
+                return false;
         }
-        if (near_done && form_is_always(s, a->condition))
+        bool second = near_done || ahead_done;
+        if (second && form_is_always(s, a->condition))
             r.or_equal = exchanges->or_equal; // which of two equal ones is stored does not matter
-        if (near_done && !is_equal(r, *exchanges))
+        if (second && !is_equal(r, *exchanges))
             return false;
         *exchanges = r;
-        near_done = true;
+        near_done |= is_near;
+        ahead_done |= !is_near;
     }
+    m->sort->stores_ahead |= ahead_done;
     return near_done && exchanges->known;
 }
 
@@ -245,9 +246,10 @@ static bool match_addresses(struct matcher *m)
     const struct loop_summary *s = v->s;
     struct quantity ahead, near, step;
     unsigned near_node, ahead_node = s->accesses[m->ahead_load].address;
-    if (m->sort->carried) { // where the first store goes
+    if (m->sort->carried) { // where the store goes that does not go ahead
         unsigned i = 0;
-        while (i < s->access_count && !s->accesses[i].is_store)
+        while (i < s->access_count &&
+               (!s->accesses[i].is_store || v->same[s->accesses[i].address] == v->same[ahead_node]))
             i++;
         if (i == s->access_count)
             return false;

@@ -80,7 +80,7 @@ static struct bounds bounds_of(const struct prover *v, const struct node *n)
     bool both = a.known && b.known;
     unsigned bits = n->bits, from = n->kind >= NODE_ADD ? v->s->nodes[n->a].bits : bits;
     bool shifts =
-        n->kind >= NODE_ADD && n->kind < NODE_ZEXT && is_constant(v->s, n->b) && v->s->nodes[n->b].value < 40;
+        n->kind >= NODE_ADD && n->kind < NODE_ZEXT && is_constant(v->s, n->b) && v->s->nodes[n->b].value < 64;
     unsigned shift = shifts ? (unsigned)v->s->nodes[n->b].value : 0;
     struct bounds r = unknown;
     switch (n->kind) {

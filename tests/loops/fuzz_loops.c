@@ -140,8 +140,7 @@ static void enter(const struct loop *l)
     make_state(l->summary, c);
     if (l->class == LOOP_COMPARE && below(4))
         make_equal(l->summary, c);
-    for (unsigned i = (unsigned)below(6); i; i--)
-        poke(random_address(), 1, next_random());
+    disturb(l->summary, c);
     restore();
     cpu start = *c;
     struct plan_range ranges[8];

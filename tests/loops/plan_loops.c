@@ -552,6 +552,24 @@ void sort_pass_bytes(u8 *a, u64 n)
             a[j - 1] = t;
         }
 }
+void sort_pass_equal(u16 *a, u16 *end)
+{
+    for (; a < end; a++)
+        if (a[0] >= a[1]) {
+            u16 t = a[0];
+            a[0] = a[1];
+            a[1] = t;
+        }
+}
+void sort_pass_down(long *a, long n)
+{
+    for (; n > 0; n--)
+        if (a[n] <= a[n - 1]) {
+            long t = a[n];
+            a[n] = a[n - 1];
+            a[n - 1] = t;
+        }
+}
 void sort_pass_select(u64 *a, long n)
 {
     for (long j = 0; j < n; j++) {

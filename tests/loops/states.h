@@ -371,6 +371,19 @@ static void make_state(const struct loop_summary *s, cpu *c)
     c->flags = (struct flags){next_random() << 28 & 0xf0000000, 0, FLAGS_NZCV};
 }
 
+// Changes some bytes, most of them where the loop comes by, so that it finds what it looks for.
+static void disturb(const struct loop_summary *s, const cpu *c)
+{
+    uint64_t vars[LOOP_VARS] = {0};
+    memcpy(vars, c->x, (REG_SP + 1) * sizeof vars[0]);
+    for (unsigned i = (unsigned)below(6); i; i--) {
+        uint64_t address = random_address();
+        if (s->access_count && below(3))
+            address = node_value(s, vars, s->accesses[below(s->access_count)].address) + below(256);
+        poke(address, 1, below(2) ? 0 : next_random());
+    }
+}
+
 // Copies what the first load goes along to where the last one goes.
 static void make_equal(const struct loop_summary *s, const cpu *c)
 {
