@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "translate_internal.h"
+#include "translator_identity.h"
 
 static bool read_page(void *user, uint32_t address, uint8_t *bytes)
 {
@@ -62,9 +63,12 @@ static bool load_llvm(struct translator *t, struct compiler *compiler)
         return false;
     strcpy(path + length, JIT_MODULE);
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *identity = module ? dlsym(module, "jit_identity") : NULL;
     compiler->functions = module ? dlsym(module, "jit_functions") : NULL;
-    if (!compiler->functions) {
-        machine_log(t->m, "the translator cannot be loaded, the program is interpreted: %s", dlerror());
+    if (!compiler->functions || !identity || strcmp(identity, TRANSLATOR_IDENTITY) != 0) {
+        machine_log(t->m, "the translator cannot be loaded, the program is interpreted: %s",
+                    compiler->functions ? JIT_MODULE " is of another build: build everything again"
+                                        : dlerror());
         return false;
     }
     compiler->jit = compiler->functions->create(error, sizeof error);

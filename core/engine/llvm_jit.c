@@ -22,6 +22,7 @@
 #include "../loops/cell.h"
 #include "../loops/summary.h"
 #include "../memory.h"
+#include "translator_identity.h"
 
 extern const unsigned char translate_bitcode[], translate_bitcode_end[];
 
@@ -694,6 +695,8 @@ static struct jit *jit_create(char *error, size_t size)
     return j;
 }
 
+__attribute__((visibility("default"))) extern const char jit_identity[];
+const char jit_identity[] = TRANSLATOR_IDENTITY;
 __attribute__((visibility("default"))) extern const struct jit_functions jit_functions;
 const struct jit_functions jit_functions = {jit_create,    jit_destroy, jit_usable,
                                             jit_flags_use, jit_compile, jit_compile_glue};
