@@ -86,6 +86,12 @@ const char *record_phase(const struct device_info *info)
     return phases[info->demo_playing != 0][info->game_state & 3];
 }
 
+// A variant is an engine, with or without replaced loops: its name ends in this.
+static const char *loops_suffix(bool replaces_loops)
+{
+    return replaces_loops ? "+loops" : "";
+}
+
 bool record_write_csv(struct recording *r, const char *path)
 {
     struct new_file file;
@@ -107,11 +113,12 @@ bool record_write_csv(struct recording *r, const char *path)
                      f->credited, f->iterations_skipped, f->loops_active, f->loops_new, f->loops_rejected);
         }
         fprintf(file.stream,
-                "%u,%u,%s,%s,%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%.4f,%016" PRIx64
-                ",%s\n",
-                f->number, f->gametic, row->phase, machine_engine_name(f->engine), f->at_ms - start,
-                f->frame_ms, f->emu_ms, f->present_ms, f->sleep_ms, f->retired, loops, f->dispatch_total,
-                f->dispatch_hit, f->idle_ms, row->hash, row->marker);
+                "%u,%u,%s,%s%s,%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64
+                ",%.4f,%016" PRIx64 ",%s\n",
+                f->number, f->gametic, row->phase, machine_engine_name(f->engine),
+                loops_suffix(f->replaces_loops), f->at_ms - start, f->frame_ms, f->emu_ms, f->present_ms,
+                f->sleep_ms, f->retired, loops, f->dispatch_total, f->dispatch_hit, f->idle_ms, row->hash,
+                row->marker);
     }
     pthread_mutex_unlock(&r->lock);
     return new_file_commit(&file);
@@ -155,9 +162,9 @@ void record_summarize(double *frame_ms, uint32_t count, struct record_summary *s
     summary->stutter_percent = 100.0 * stutters / count;
 }
 
-// The figures of the rows of one engine, as one variant. Times exclude the first row: its interval began
-// before there was anything to see.
-static cJSON *variant(struct recording *r, enum machine_engine engine)
+// The figures of the rows of one variant. Times exclude the first row: its interval began before there was
+// anything to see.
+static cJSON *variant(struct recording *r, enum machine_engine engine, bool replaces_loops)
 {
     pthread_mutex_lock(&r->lock);
     uint32_t skip = r->count > 1, count = 0;
@@ -167,7 +174,7 @@ static cJSON *variant(struct recording *r, enum machine_engine engine)
     bool has_loops = false;
     for (uint32_t i = skip; i < r->count; i++) {
         const struct frame_figures *f = &r->rows[i].figures;
-        if (f->engine != engine) {
+        if (f->engine != engine || f->replaces_loops != replaces_loops) {
             continue;
         }
         times[count++] = f->frame_ms;
@@ -186,7 +193,9 @@ static cJSON *variant(struct recording *r, enum machine_engine engine)
     free(times);
 
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "name", machine_engine_name(engine));
+    char *name = text_format("%s%s", machine_engine_name(engine), loops_suffix(replaces_loops));
+    cJSON_AddStringToObject(object, "name", name);
+    free(name);
     cJSON *run = cJSON_CreateObject();
     cJSON_AddNumberToObject(run, "frames", count);
     cJSON_AddNumberToObject(run, "seconds", total_ms / 1000);
@@ -222,12 +231,12 @@ static cJSON *variant(struct recording *r, enum machine_engine engine)
     return object;
 }
 
-// A variant for each engine that presented frames; for the engine of the start if none did.
-static void add_variants(cJSON *root, struct recording *r, enum machine_engine started)
+// The variants that presented frames; the one of the start if none did.
+static void add_variants(cJSON *root, struct recording *r, const struct machine_config *started)
 {
     cJSON *array = cJSON_AddArrayToObject(root, "variants");
-    for (int engine = MACHINE_ENGINE_INTERP; engine <= MACHINE_ENGINE_TRANSLATE; engine++) {
-        cJSON *object = variant(r, (enum machine_engine)engine);
+    for (int i = 0; i < 4; i++) {
+        cJSON *object = variant(r, i < 2 ? MACHINE_ENGINE_INTERP : MACHINE_ENGINE_TRANSLATE, i % 2);
         if (cJSON_GetObjectItem(object, "frames")->valueint > 0) {
             cJSON_AddItemToArray(array, object);
         } else {
@@ -235,7 +244,7 @@ static void add_variants(cJSON *root, struct recording *r, enum machine_engine s
         }
     }
     if (cJSON_GetArraySize(array) == 0) {
-        cJSON_AddItemToArray(array, variant(r, started));
+        cJSON_AddItemToArray(array, variant(r, started->engine, started->loop_models && started->loops));
     }
 }
 
@@ -305,7 +314,7 @@ bool record_write_json(struct recording *r, const char *path, const struct launc
     }
     add_hash(cJSON_AddObjectToObject(root, "guest"), "elf_sha256", launch->program);
     add_settings(root, launch, settings);
-    add_variants(root, r, launch->machine.engine);
+    add_variants(root, r, &launch->machine);
     // There is nothing to compare with one variant: the fields are there, with no values.
     cJSON *comparison = cJSON_AddObjectToObject(root, "compare");
     static const char *const fields[] = {"a", "b", "speedup", "ci95", "hash_equal"};

@@ -157,6 +157,7 @@ static void measure(struct session *s, const struct machine_frame *frame, int64_
         .idle_ms = milliseconds((int64_t)(stats.idle_ns - s->last_stats.idle_ns)),
         .retired = stats.retired - s->last_stats.retired,
         .engine = session_engine(s),
+        .replaces_loops = session_has_loops(s) && session_get_loops(s),
         .dispatch_total = stats.dispatch_total - s->last_stats.dispatch_total,
         .dispatch_hit = stats.dispatch_hit - s->last_stats.dispatch_hit,
         .has_loops = session_has_loops(s),

@@ -26,6 +26,7 @@ struct frame_figures {
     double idle_ms; // given back while the guest waited
     uint64_t retired; // guest instructions in the interval
     enum machine_engine engine; // at its end
+    bool replaces_loops; // at its end: some can be replaced, and that is switched on
     uint64_t dispatch_total, dispatch_hit; // of them seen, and named rightly, by the dispatch net
     bool has_loops; // else what follows is 0
     uint64_t credited, iterations_skipped; // instructions and iterations of loops that were replaced
