@@ -127,6 +127,8 @@ static uint64_t pc_of(const cpu *c, const op *o)
     return (uint64_t)((const uint8_t *)o - c->memory - MEMORY_OPS_OFFSET) / (sizeof(op) / 4);
 }
 
+static void wake_loop(cpu *c, op *header);
+
 // The target of a branch has become hot: it is asked for, then run as before.
 static __attribute__((noinline, cold)) op *hot_target(cpu *c, op *target,
                                                       __attribute__((unused)) const char *code)
@@ -141,8 +143,10 @@ static __attribute__((noinline, cold)) op *hot_target(cpu *c, op *target,
 static __attribute__((noinline, cold)) op *hot_loop(cpu *c, const op *o, op *target, const char *code)
 {
     struct machine *m = machine_of(c);
-    if (m->loops && m->stats.retired >= LOOPS_WARM_UP)
+    if (m->loops && m->stats.retired >= LOOPS_WARM_UP) {
         loops_request(m->loops, (uint32_t)pc_of(c, target), (uint32_t)pc_of(c, o));
+        wake_loop(c, target);
+    }
     return hot_target(c, target, code);
 }
 
@@ -457,7 +461,16 @@ static void patch_loop(const struct machine *m, struct loop *loop, op *header)
 {
     loop->handler = header->handler;
     loop->skip = 0;
+    loop->rests = false;
     header->handler = handler_offset(m->config.verify ? do_verified_loop : do_loop);
+}
+
+// The branch back to header has become hot, once more: a plan that rests gets another chance.
+static void wake_loop(cpu *c, op *header)
+{
+    struct loop *loop = loop_at(c, header);
+    if (loop && loop->rests && header->handler == loop->handler)
+        patch_loop(machine_of(c), loop, header);
 }
 
 void interp_patch_loop(struct machine *m, struct loop *loop, bool replaced)

@@ -37,13 +37,18 @@ static uint64_t run_plan(cpu *c, struct loop *loop)
     return 0;
 }
 
-static __attribute__((noinline)) handler_function *arrive_at_loop(cpu *c, const op *o, const char *code)
+static __attribute__((noinline)) handler_function *arrive_at_loop(cpu *c, op *o, const char *code)
 {
     struct loop *loop = loop_at(c, o);
-    if (loop->skip)
+    if (loop->skip) {
         loop->skip--;
-    else if (loop->cell.on)
+    } else if (loop->cell.on) {
         c->retired_bias -= (int64_t)(run_plan(c, loop) * sizeof(op));
+        if (plan_rests(loop->plan)) { // arriving here costs, too, with each iteration
+            o->handler = loop->handler;
+            loop->rests = true;
+        }
+    }
     return (handler_function *)(code + (int32_t)loop->handler);
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels_batch.h"
 #include "list.h"
+#include "short.h"
 #include "symbols.h"
 
 #define NEVER UINT64_MAX
@@ -34,17 +35,15 @@ static int64_t sign_extend(uint64_t value, unsigned bits)
                (((flags) & (PROT_WRITE | MEMORY_CODE)) == PROT_WRITE ? MAY_WRITE : 0))
 const uint8_t guard_may[256] = {EACH_64(MAY, 0), EACH_64(MAY, 64), EACH_64(MAY, 128), EACH_64(MAY, 192)};
 
-// Whether a kernel may do it to all pages from that of low to that of high.
-static inline bool pages_allow(const struct memory *m, uint64_t low, uint64_t high, unsigned what)
+bool guard_many_pages_allow(const uint8_t *page, const uint8_t *end, unsigned what)
 {
-    const uint8_t *page = m->pages + low / GUEST_PAGE, *end = m->pages + high / GUEST_PAGE;
     for (;; page++) {
         uint64_t eight;
         if (!(guard_may[*page] & what))
             return false;
         if (page == end)
             return true;
-        while (__builtin_expect(end - page >= 8, 0) &&
+        while (end - page >= 8 &&
                (memcpy(&eight, page + 1, sizeof eight), eight == *page * 0x0101010101010101u))
             page += 8;
         if (page == end)
@@ -72,7 +71,7 @@ static inline bool find_range(const struct loop_plan *p, const struct entry *e, 
     range->low = low;
     range->high = high;
     return low <= high && high < GUEST_SPACE &&
-           pages_allow(e->memory, low, high, r->is_store ? MAY_WRITE : MAY_READ);
+           guard_pages_allow(e->memory, low, high, r->is_store ? MAY_WRITE : MAY_READ);
 }
 
 static inline uint64_t read_memory(const uint8_t *at, unsigned bits)
@@ -106,7 +105,7 @@ static inline bool run_entry_ops(const struct loop_plan *p, struct entry *e, uns
         } else {
             result = symbol_compute(o->kind, o->bits, o->from, a, quantity_of(e, o->b), quantity_of(e, o->c));
         }
-        e->computed[i] = result;
+        e->slots[SLOT_COMPUTED + i] = result;
     }
     return true;
 }
@@ -114,7 +113,7 @@ static inline bool run_entry_ops(const struct loop_plan *p, struct entry *e, uns
 // ---- iterations ----
 
 // The iteration in which the exit is taken.
-static uint64_t counted_last(const struct counted *c, const struct entry *e)
+uint64_t guard_last(const struct counted *c, const struct entry *e)
 {
     const uint64_t mask = c->mask;
     uint64_t start = (quantity_of(e, c->start) ^ c->flip) & mask;
@@ -205,7 +204,7 @@ uint64_t guard_meeting_distance(const struct reach *x, const struct reach *y, in
 static bool pair_holds(const struct loop_plan *p, struct entry *e, const struct pair *pair)
 {
     const struct range *a = &e->range[pair->earlier], *b = &e->range[pair->later];
-    if (a->low > b->high || b->low > a->high)
+    if (!ranges_meet(a, b))
         return true;
     const struct reach *x = &p->reaches[pair->earlier], *y = &p->reaches[pair->later];
     if (pair->strict || quantity_of(e, x->step) != quantity_of(e, y->step))
@@ -224,7 +223,7 @@ static bool find_exit(const struct loop_plan *p, struct entry *e)
     for (unsigned i = 0; i < p->exit_count; i++) {
         const struct plan_exit *x = &p->exits[i];
         uint64_t last = NEVER;
-        if (x->kind == EXIT_COUNTED && (last = counted_last(&x->counted, e)) == UNKNOWN)
+        if (x->kind == EXIT_COUNTED && (last = guard_last(&x->counted, e)) == UNKNOWN)
             return false;
         if (x->kind == EXIT_FIXED && quantity_of(e, x->condition))
             last = 0;
@@ -319,40 +318,25 @@ static uint64_t next_length(const struct loop_plan *p, const cpu *c, const struc
     return loop_evaluate(p->summary, p->summary->vars[LOOP_VAR_LENGTH].value, vars, read_access, &reader);
 }
 
-enum {
-    BALANCE_MOST = 4000,
-    PAUSE = 32, // entries
-    FAILED_NS = 15, // what a guard costs that does not hold
-    INSTRUCTIONS_PER_NS = 1, // of the plain loop in the interpreter
-};
-
-static void weigh(const struct loop_plan *p, uint64_t credited)
+bool plan_rests(const struct loop_plan *p)
 {
-    struct history *h = p->history;
-    int64_t won = credited || p->finds ? (int64_t)(credited / INSTRUCTIONS_PER_NS) - p->cost : -FAILED_NS;
-    int64_t balance = h->balance + won;
-    h->balance = (int32_t)(balance < BALANCE_MOST ? balance : BALANCE_MOST);
-    if (h->balance < 0) {
-        h->balance = 0;
-        h->pause = PAUSE;
-    }
+    bool rests = p->history->pause;
+    p->history->pause = 0;
+    return rests;
 }
 
-struct plan_result plan_run(const struct loop_plan *p, cpu *c, struct memory *memory)
+// Apart, so that the short way need not make room for this one's values.
+static __attribute__((noinline)) struct plan_result run_wholly(const struct loop_plan *p, cpu *c,
+                                                               struct memory *memory)
 {
     struct entry e;
-    e.x = c->x;
-    e.memory = memory;
-    if (p->history->pause) {
-        p->history->pause--;
-        return (struct plan_result){0};
-    }
+    entry_begin(&e, c->x, memory);
     if (!guard(p, &e)) {
-        weigh(p, 0);
+        guard_weigh(p, 0, e.trips);
         return (struct plan_result){.trips = e.trips};
     }
     uint64_t credited = p->run(p, &e, c->x);
-    weigh(p, credited);
+    guard_weigh(p, credited, 0);
     for (unsigned i = 0; i < p->advance_count; i++) {
         const struct advance *a = &p->advances[i];
         c->x[a->reg] = (c->x[a->reg] + e.count * quantity_of(&e, a->step)) & a->mask;
@@ -364,12 +348,23 @@ struct plan_result plan_run(const struct loop_plan *p, cpu *c, struct memory *me
                                 .trips = e.last + 1};
 }
 
+struct plan_result plan_run(const struct loop_plan *p, cpu *c, struct memory *memory)
+{
+    struct plan_result r;
+    if (p->history->pause) {
+        p->history->pause--;
+        return (struct plan_result){0};
+    }
+    if (!p->brief.valid || !short_run(p, c, memory, &r))
+        return run_wholly(p, c, memory);
+    return r;
+}
+
 int plan_writes(const struct loop_plan *p, cpu *c, struct memory *memory, struct plan_range *ranges, int max)
 {
     struct entry e;
     int count = 0;
-    e.x = c->x;
-    e.memory = memory;
+    entry_begin(&e, c->x, memory);
     if (!guard(p, &e))
         return -1;
     for (unsigned i = 0; i < p->reach_count; i++) {

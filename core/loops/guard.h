@@ -15,6 +15,47 @@ static inline bool guard_may_read(const struct memory *m, uint64_t address, unsi
            guard_may[m->pages[(address + size - 1) / GUEST_PAGE]] & MAY_READ;
 }
 
+// The iteration in which a counted exit is taken; what is far too many if never, or not known.
+uint64_t guard_last(const struct counted *c, const struct entry *e);
+
+// Whether a kernel may do it to all pages from that of low to that of high.
+bool guard_many_pages_allow(const uint8_t *page, const uint8_t *end, unsigned what);
+static inline bool guard_pages_allow(const struct memory *m, uint64_t low, uint64_t high, unsigned what)
+{
+    const uint8_t *page = m->pages + low / GUEST_PAGE, *end = m->pages + high / GUEST_PAGE;
+    return guard_may[*page] & guard_may[*end] & what &&
+           (end - page < 2 || guard_many_pages_allow(page, end, what));
+}
+
+static inline bool ranges_meet(const struct range *a, const struct range *b)
+{
+    return a->low <= b->high && b->low <= a->high;
+}
+
+enum {
+    BALANCE_MOST = 4000,
+    PAUSE = 32, // entries
+    FAILED_NS = 15, // what a guard costs that does not hold
+    ARRIVAL_NS = 3, // and each iteration that is left to the plain loop
+    INSTRUCTIONS_PER_NS = 1, // of the plain loop in the interpreter
+};
+
+// Whether the plan pays: an entry has brought that many instructions, or none, and trips iterations are left
+// to the plain loop.
+static inline void guard_weigh(const struct loop_plan *p, uint64_t credited, uint64_t trips)
+{
+    struct history *h = p->history;
+    int64_t won = -FAILED_NS - (int64_t)(trips < PAUSE ? trips : PAUSE) * ARRIVAL_NS;
+    if (credited || p->finds)
+        won = (int64_t)(credited / INSTRUCTIONS_PER_NS) - p->cost;
+    int64_t balance = h->balance + won;
+    h->balance = (int32_t)(balance < BALANCE_MOST ? balance : BALANCE_MOST);
+    if (h->balance < 0) {
+        h->balance = 0;
+        h->pause = PAUSE;
+    }
+}
+
 // What the search for an exit ends with; FOUND_NO_MEMORY: it would read what it may not.
 enum found { FOUND, FOUND_NONE, FOUND_NO_MEMORY };
 

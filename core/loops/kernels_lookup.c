@@ -9,25 +9,17 @@
 #define EACH_HOST
 #endif
 
-struct operands {
-    uint8_t *to[2];
-    const uint8_t *table[3];
-    int64_t stride;
-    uint64_t r, r_step, mask[2], count;
-    uint8_t shift[2];
-};
-
-static inline __attribute__((always_inline)) void look_up(const struct operands *o, enum lookup_index form,
-                                                          unsigned tables, unsigned stores)
+static inline __attribute__((always_inline)) void
+look_up(const struct lookup *l, const struct lookup_places *p, int64_t stride, uint64_t r, uint64_t step,
+        uint64_t count, enum lookup_index form, unsigned tables, unsigned stores)
 {
-    uint8_t *to = o->to[0];
-    const uint8_t *t0 = o->table[0], *t1 = o->table[1], *t2 = o->table[2];
-    const int64_t stride = o->stride, gap = o->to[1] - o->to[0];
-    const uint64_t step = o->r_step, m0 = o->mask[0], m1 = o->mask[1];
-    const unsigned s0 = o->shift[0], s1 = o->shift[1];
-    uint64_t r = o->r;
+    uint8_t *to = p->to[0];
+    const uint8_t *t0 = p->table[0], *t1 = p->table[1], *t2 = p->table[2];
+    const int64_t gap = stores == 2 ? p->to[1] - p->to[0] : 0;
+    const uint64_t m0 = l->mask[0], m1 = l->mask[1];
+    const unsigned s0 = l->shift[0], s1 = l->shift[1];
 #pragma GCC unroll 4
-    for (uint64_t left = o->count; left; left--) {
+    for (uint64_t left = count; left; left--) {
         uint64_t index = r >> s0 & m0;
         if (form == INDEX_TWO)
             index |= r >> s1 & m1;
@@ -47,9 +39,11 @@ static inline __attribute__((always_inline)) void look_up(const struct operands 
 }
 
 #define LOOK_UP(form, tables, stores)                                                                        \
-    EACH_HOST static void look_up_##form##_##tables##stores(const struct operands *o)                        \
+    EACH_HOST static void look_up_##form##_##tables##stores(const struct lookup *l,                          \
+                                                            const struct lookup_places *p, int64_t stride,   \
+                                                            uint64_t r, uint64_t step, uint64_t count)       \
     {                                                                                                        \
-        look_up(o, form, tables, stores);                                                                    \
+        look_up(l, p, stride, r, step, count, form, tables, stores);                                         \
     }
 #define EACH_SHAPE(form)                                                                                     \
     LOOK_UP(form, 1, 1)                                                                                      \
@@ -68,7 +62,8 @@ EACH_SHAPE(INDEX_TWO)
     [form] = {{look_up_##form##_11, look_up_##form##_12},                                                    \
               {look_up_##form##_21, look_up_##form##_22},                                                    \
               {look_up_##form##_31, look_up_##form##_32}}
-static void (*const look_ups[3][3][2])(const struct operands *) = {
+static void (*const look_ups[3][3][2])(const struct lookup *, const struct lookup_places *, int64_t, uint64_t,
+                                       uint64_t, uint64_t) = {
     EACH_SHAPE(INDEX_SIGNED),
     EACH_SHAPE(INDEX_ONE),
     EACH_SHAPE(INDEX_TWO),
@@ -79,25 +74,19 @@ static uint64_t run_lookup(const struct loop_plan *p, const struct entry *e, uin
 {
     const struct lookup *l = &p->lookup;
     uint8_t *memory = e->memory->base;
-    struct operands o;
+    struct lookup_places at;
     (void)x;
     for (unsigned i = 0; i < l->stores; i++)
-        o.to[i] = memory + strip_tag(quantity_of(e, p->reaches[l->store[i]].base));
+        at.to[i] = memory + strip_tag(quantity_of(e, p->reaches[l->store[i]].base));
     for (unsigned i = 0; i < l->tables; i++)
-        o.table[i] = memory + signed_offset(quantity_of(e, l->table[i]));
-    o.stride = (int64_t)quantity_of(e, p->reaches[l->store[0]].step);
-    o.r = quantity_of(e, l->r);
-    o.r_step = quantity_of(e, l->r_step);
-    for (unsigned i = 0; i < 2; i++) {
-        o.shift[i] = l->shift[i];
-        o.mask[i] = l->mask[i];
-    }
-    o.count = e->count;
-    look_ups[l->index][l->tables - 1][l->stores - 1](&o);
+        at.table[i] = memory + signed_offset(quantity_of(e, l->table[i]));
+    l->run(l, &at, (int64_t)quantity_of(e, p->reaches[l->store[0]].step), quantity_of(e, l->r),
+           quantity_of(e, l->r_step), e->count);
     return e->count * p->length;
 }
 
 void kernel_choose_lookup(struct loop_plan *p)
 {
+    p->lookup.run = look_ups[p->lookup.index][p->lookup.tables - 1][p->lookup.stores - 1];
     p->run = run_lookup;
 }

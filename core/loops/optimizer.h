@@ -36,6 +36,7 @@ struct loop {
     bool installed;
     bool entered; // the body's registers are those of an entry
     uint32_t handler; // the interpreter's own: of the header's op
+    bool rests; // the interpreter's own: the header is not patched, for the plan has not paid lately
     uint32_t skip; // the interpreter's own: arrivals at the header that are part of a plain run
     struct loop_body body;
     struct loop_guess guess;

@@ -38,6 +38,10 @@ struct plan_result {
 // not access, never happen: then the guard does not hold. Emulation thread.
 struct plan_result plan_run(const struct loop_plan *p, cpu *c, struct memory *memory);
 
+// Whether runs of the plan have cost more than they have won, lately: then the next ones would do nothing.
+// The caller who asks takes that upon himself; true once. Emulation thread.
+bool plan_rests(const struct loop_plan *p);
+
 // For verification: the memory that a run with the present registers would write, as at most max ranges;
 // returns how many, or -1 if the guard does not hold.
 struct plan_range {

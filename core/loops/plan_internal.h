@@ -11,6 +11,9 @@ enum {
     REACHES = SUMMARY_ACCESSES,
     NO_WRAPS = 16,
     PAIRS = 64,
+    SHORT_LOADS = 4,
+    SHORT_REACHES = 6,
+    SHORT_ADVANCES = 6,
     INDEX_MAX = 1 << 20, // how far a look-up may reach, bytes
     SLOT_COMPUTED = REG_ZERO + 1,
 };
@@ -93,6 +96,9 @@ struct advance {
     uint8_t reg;
 };
 
+struct lookup;
+struct lookup_places;
+
 // table[...[table[index]]] to one or two stores, all of bytes; index = (r >> shift) & mask, or two of these
 // put together, or r << shift[1] >> shift[0], signed.
 enum lookup_index { INDEX_SIGNED, INDEX_ONE, INDEX_TWO };
@@ -103,6 +109,14 @@ struct lookup {
     uint8_t index, tables, stores; // index: enum lookup_index
     uint8_t store[2]; // reaches
     struct quantity table[3]; // the first is the one that index goes to
+    void (*run)(const struct lookup *, const struct lookup_places *, int64_t stride, uint64_t r,
+                uint64_t r_step, uint64_t count);
+};
+
+// Host addresses.
+struct lookup_places {
+    uint8_t *to[2];
+    const uint8_t *table[3];
 };
 
 // Of a fill, or the one of a copy: reaches, and what is stored.
@@ -110,6 +124,45 @@ enum { STREAMS = 8 };
 struct stream {
     uint8_t load, store;
     struct quantity value;
+};
+
+// What a guard has to look at, and what follows it, where both can be short: one exit, which is counted; at
+// most one store, to a stream; streams whose steps are constants; nothing that is extended; and nothing but
+// loads at the entry, of 8 bytes, only for bases of tables. As small as possible: between two entries the
+// guest has used the cache.
+struct short_quantity { // constant + a register, or, of a table, a slot
+    int32_t constant;
+    uint8_t slot;
+};
+struct short_reach {
+    struct short_quantity base; // of the first byte
+    int32_t step; // 0: of a table
+    uint32_t length : 24; // less 1: bytes of one access, or of all that a look-up can reach
+    uint32_t before_exit : 1; // 1: is accessed in the last iteration, too
+    uint32_t what : 2; // MAY_READ, MAY_WRITE
+};
+struct short_advance {
+    struct short_quantity step;
+    uint8_t reg;
+    bool is_narrow; // 32 bits
+};
+struct short_plan {
+    bool valid;
+    bool by_distance; // last = (limit - start) / step, as in struct counted
+    bool at_end;
+    uint8_t shift, load_count, reach_count, advance_count;
+    uint32_t tail; // instructions that are left
+    uint32_t narrow, least, length; // as in struct loop_plan
+    struct short_quantity start, limit;
+    uint64_t negate; // all ones: the step is negative
+    uint64_t mask, inverse, most;
+    struct short_quantity loads[SHORT_LOADS]; // addresses; the results are the first entry ops'
+    struct short_reach reaches[SHORT_REACHES]; // the store, if there is one; other streams; tables
+    struct short_advance advances[SHORT_ADVANCES];
+    bool looks_up; // p->lookup, with these:
+    struct short_quantity r, r_step;
+    uint8_t table[3]; // among reaches
+    int32_t low[3]; // how far the tables reach below what they are indexed from
 };
 
 struct batch; // kernels_batch.h
@@ -128,6 +181,7 @@ struct range {
 };
 
 struct entry {
+    const uint64_t *bank[2]; // the guest's registers, and slots, for quantity_of
     const uint64_t *x;
     struct memory *memory;
     uint64_t last; // the iteration in which the loop is left, from 0
@@ -136,17 +190,20 @@ struct entry {
     uint64_t batch; // iterations that the kernel may do at once
     const struct plan_exit *exit; // the one that is taken
     uint64_t previous_item, present_item; // of a list, in the iterations last - 1 and last
+    uint64_t at[SHORT_REACHES]; // addresses of short_plan.reaches, in iteration 0
     struct range range[REACHES];
-    uint64_t computed[ENTRY_OPS];
+    uint64_t slots[SLOT_COMPUTED + ENTRY_OPS]; // from SLOT_COMPUTED on
 };
 
 struct loop_plan {
+    struct short_plan brief; // decides where it can
+    struct lookup lookup;
+    struct history *history;
     enum loop_class class;
     uint32_t length; // of a full iteration, 0: depends on the path
     uint32_t narrow; // a bit for each register of which the upper half has to be zero
     uint32_t least; // complete iterations for which the kernel pays
     uint32_t cost; // of guard and kernel for few iterations, nanoseconds
-    struct history *history;
     uint8_t op_count, exit_ops; // all entry ops, and those at the start that the exits need
     uint8_t exit_count, reach_count, no_wrap_count, pair_count, advance_count;
     struct entry_op ops[ENTRY_OPS];
@@ -162,7 +219,6 @@ struct loop_plan {
     // Does e->count iterations; the affine registers are advanced by the caller, carried ones set in x.
     // Returns the instructions of these iterations.
     uint64_t (*run)(const struct loop_plan *p, const struct entry *e, uint64_t *x);
-    struct lookup lookup;
     uint8_t stream_count;
     struct stream streams[STREAMS];
     struct batch *batch; // NULL: not used
@@ -171,9 +227,16 @@ struct loop_plan {
     struct loop_summary *summary; // a copy, where lengths depend on the path
 };
 
+static inline void entry_begin(struct entry *e, const uint64_t *x, struct memory *memory)
+{
+    e->bank[0] = e->x = x;
+    e->bank[1] = e->slots;
+    e->memory = memory;
+}
+
 static inline uint64_t quantity_of(const struct entry *e, struct quantity q)
 {
-    return q.constant + (q.slot < SLOT_COMPUTED ? e->x[q.slot] : e->computed[q.slot - SLOT_COMPUTED]);
+    return q.constant + e->bank[q.slot >= SLOT_COMPUTED][q.slot]; // no branch: plans take turns
 }
 
 // What a base address adds to an index: their sum is in the guest's memory, the base alone need not be.

@@ -7,6 +7,7 @@
 #include "kernels.h"
 #include "kernels_batch.h"
 #include "list.h"
+#include "short.h"
 #include "sort.h"
 
 // ---- the plan ----
@@ -211,13 +212,16 @@ static uint64_t run_nothing(const struct loop_plan *p, const struct entry *e, ui
 // How many iterations it takes until a plan pays. Measured, in nanoseconds: what a guard takes and what each
 // operation of a lane program takes for up to 32 iterations; an instruction of the plain loop takes about
 // one.
-enum { GUARD_NS = 40, LANE_OP_NS = 4, PATH_NS = 150 };
+enum { GUARD_NS = 40, SHORT_GUARD_NS = 22, LANE_OP_NS = 4, PATH_NS = 150 };
+
+static unsigned mean_length(const struct loop_summary *s)
+{
+    return s->length ? s->length : (s->branch - s->header) / 4 + 1;
+}
 
 static void set_cost(struct loop_plan *p, const struct loop_summary *s, unsigned operations)
 {
-    unsigned length = s->length ? s->length : (s->branch - s->header) / 4 + 1;
     p->cost = GUARD_NS + LANE_OP_NS * operations + (s->length ? 0 : PATH_NS);
-    p->least = p->cost / length + 1;
 }
 
 static const char *build_batch(struct prover *v)
@@ -251,7 +255,9 @@ static bool build_streams(struct prover *v)
         to->store = (uint8_t)(v->reach_of[i] - 1);
         if (p->stream_count == STREAMS)
             return false;
-        if (p->class == LOOP_FILL && !values_at_entry(v, a->value, &to->value))
+        const struct node *value = &s->nodes[a->value]; // no more than its low bits are stored
+        if (p->class == LOOP_FILL &&
+            !values_at_entry(v, value->kind == NODE_TRUNC ? value->a : a->value, &to->value))
             return false;
         if (p->class != LOOP_FILL && load < 0)
             return false;
@@ -337,6 +343,11 @@ static const char *build(struct prover *v)
         return "no memory";
     if (!reason)
         reason = build_kernel(v);
+    if (!reason) {
+        short_make(p);
+        p->cost -= p->brief.valid ? GUARD_NS - SHORT_GUARD_NS : 0;
+        p->least = p->brief.least = p->cost / mean_length(s) + 1;
+    }
     if (reason || p->length)
         return reason;
     p->summary = malloc(sizeof *p->summary);
