@@ -315,6 +315,7 @@ bool batch_build(struct prover *v, struct batch *batch, const char **reason)
     *reason = b.reason;
     if (b.reason)
         return false;
+    scan_make(v, &batch->scan);
     begin(&b, v, &batch->run);
     build_run(&b, batch);
     *reason = b.reason;

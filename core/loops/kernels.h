@@ -6,6 +6,13 @@
 
 #include "plan_internal.h"
 
+// Of functions that compilers vectorise.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#define EACH_WIDTH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define EACH_WIDTH
+#endif
+
 void kernel_choose_lookup(struct loop_plan *p);
 void kernel_choose_fill(struct loop_plan *p);
 void kernel_choose_copy(struct loop_plan *p);

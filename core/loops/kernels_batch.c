@@ -5,15 +5,10 @@
 #include <string.h>
 
 #include "guard.h"
+#include "kernels.h"
 #include "symbols.h"
 
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
-#define EACH_WIDTH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define EACH_WIDTH
-#endif
-
-enum { WIDE = 8, FIND_FIRST = 32 };
+enum { WIDE = 8, FIND_FIRST = 32, SCAN_MOST = 1 << 14 };
 typedef uint64_t wide __attribute__((vector_size(8 * WIDE), may_alias));
 typedef int64_t wide_signed __attribute__((vector_size(8 * WIDE), may_alias));
 
@@ -374,6 +369,7 @@ enum found batch_find(const struct loop_plan *p, const struct entry *e, uint64_t
 {
     lanes slots[LANE_SLOTS];
     struct batch_state t;
+    const bool scans = scan_fits(&p->batch->scan, p, e);
     unsigned most = FIND_FIRST;
     begin(&t, p, e, &p->batch->find, slots);
     for (; t.first < limit; t.first += t.count) {
@@ -383,13 +379,16 @@ enum found batch_find(const struct loop_plan *p, const struct entry *e, uint64_t
         if (!t.count)
             return FOUND_NO_MEMORY;
         t.leaves = t.count;
-        run_ops(&t, &p->batch->find);
+        if (scans)
+            t.leaves = scan_find(&p->batch->scan, p, e, t.first, t.count, &t.exit);
+        else
+            run_ops(&t, &p->batch->find);
         if (t.leaves < t.count) {
             *last = t.first + t.leaves;
             *exit = t.exit;
             return FOUND;
         }
-        most = LANES;
+        most = !scans ? LANES : most < SCAN_MOST ? most * 8 : most;
     }
     return FOUND_NONE;
 }

@@ -6,6 +6,7 @@
 
 #include "forms.h"
 #include "guard.h"
+#include "scan.h"
 
 enum {
     LANES = 128, // iterations of a batch
@@ -48,7 +49,8 @@ struct lane_program {
 };
 
 struct batch {
-    struct lane_program find; // what tells in which iteration the loop is left
+    struct scan scan; // what tells in which iteration the loop is left, where it can be used; else find does
+    struct lane_program find;
     struct lane_program run; // stores and reductions
     bool sums_length; // the length of an iteration is in slot length of run
     uint8_t length;
