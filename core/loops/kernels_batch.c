@@ -8,7 +8,7 @@
 #include "kernels.h"
 #include "symbols.h"
 
-enum { WIDE = 8, FIND_FIRST = 32, SCAN_MOST = 1 << 14 };
+enum { WIDE = 8, FIND_FIRST = 32 };
 typedef uint64_t wide __attribute__((vector_size(8 * WIDE), may_alias));
 typedef int64_t wide_signed __attribute__((vector_size(8 * WIDE), may_alias));
 
@@ -388,7 +388,7 @@ enum found batch_find(const struct loop_plan *p, const struct entry *e, uint64_t
             *exit = t.exit;
             return FOUND;
         }
-        most = !scans ? LANES : most < SCAN_MOST ? most * 8 : most;
+        most = scans ? scan_more(&p->batch->scan, most) : LANES;
     }
     return FOUND_NONE;
 }

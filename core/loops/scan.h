@@ -25,6 +25,13 @@ void scan_make(struct prover *v, struct scan *s);
 // Whether the streams are without gaps at this entry, so that the scan can be used.
 bool scan_fits(const struct scan *s, const struct loop_plan *p, const struct entry *e);
 
+// How many iterations to look at after these. With several tests the first one may go far beyond what the
+// others find.
+static inline unsigned scan_more(const struct scan *s, unsigned iterations)
+{
+    return iterations < 1 << 15 ? iterations * (s->count == 1 ? 32 : 4) : iterations;
+}
+
 // How many of the n iterations from first on go by before one in which an exit is taken: *exit; n if in none.
 unsigned scan_find(const struct scan *s, const struct loop_plan *p, const struct entry *e, uint64_t first,
                    unsigned n, unsigned *exit);

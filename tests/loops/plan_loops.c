@@ -503,6 +503,52 @@ int compare_strings(const u8 *a, const u8 *b)
         a++, b++;
     return *a - *b;
 }
+const u8 *scan_back(const u8 *a, const u8 *first, u8 value)
+{
+    while (a > first && *a != value)
+        a--;
+    return a;
+}
+const u64 *scan_back_over(const u64 *a, const u64 *first, u64 value)
+{
+    while (a > first && *a == value)
+        a--;
+    return a;
+}
+u64 scan_doubles(const u64 *a, u64 value, u64 n)
+{
+    u64 i = 0;
+    while (i < n && a[i] != value)
+        i++;
+    return i;
+}
+int scan_signed(const signed char *a, int value, int n)
+{
+    int i = 0;
+    while (i < n && a[i] != value)
+        i++;
+    return i;
+}
+int scan_over_halves(const short *a, short value, int n)
+{
+    int i = 0;
+    while (i < n && a[i] == value)
+        i++;
+    return i;
+}
+int compare_back(const u16 *a, const u16 *b, int n)
+{
+    while (n && a[n] == b[n])
+        n--;
+    return n;
+}
+int compare_doubles(const u64 *a, const u64 *b, int n)
+{
+    int i = 0;
+    while (i < n && a[i] == b[i])
+        i++;
+    return i;
+}
 struct record *search_key(struct record *r, struct record *end, u32 key)
 {
     for (; r < end; r++)
