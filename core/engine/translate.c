@@ -288,7 +288,10 @@ void translate_request(struct translator *t, uint32_t pc)
     t->new_requests++;
     if (s->requests < UINT16_MAX)
         s->requests++;
-    t->ready_requests += s->requests == t->patience ? s->requests : s->requests > t->patience;
+    bool newly_ready = s->requests == t->patience || !s->requested;
+    if (s->requests >= t->patience)
+        t->ready_requests += newly_ready ? s->requests : 1;
+    s->requested = true;
     bool is_new = !t->cached_count && !t->assume_executed;
     if (s->requests < t->patience || t->ready_requests < t->loading_patience ||
         (is_new && t->m->stats.retired < WARM_UP))

@@ -82,7 +82,6 @@ static void load_requests(struct translator *t, const struct cached_object *o)
             continue;
         }
         s->requests = (uint16_t)list[i].requests;
-        t->ready_requests += s->requests >= WARM_PATIENCE ? s->requests : 0;
     }
 }
 

@@ -44,6 +44,7 @@ struct slot {
     uint32_t pc; // 0: free (nothing is ever mapped there)
     uint32_t call_thunk, exit_thunk; // the code that stands in
     uint8_t state; // enum slot_state
+    bool requested; // in this run
     uint16_t requests; // so far, in earlier runs, too
 };
 
@@ -101,8 +102,8 @@ struct translator {
     struct executed_page *executed;
     unsigned executed_count;
     unsigned patience; // requests before code is compiled
-    // Requests of this run; of code that was asked for often enough; and how many of these LLVM is loaded
-    // for.
+    // Requests of this run; those of all runs of code that was asked for often enough, and in this run; and
+    // how many of these LLVM is loaded for.
     unsigned new_requests, ready_requests, loading_patience;
     bool compiled_any; // or tried to
     bool assume_executed;
