@@ -243,19 +243,6 @@ static void load_hoisted(struct build *u, const struct loop_summary *s)
     }
 }
 
-// What may be newer than guest_cpu where the block ends.
-static var_set leaving_dirty(const struct build *u, unsigned block)
-{
-    const struct region_block *b = &u->r->blocks[block];
-    var_set out = {{0}};
-    if (b->end == END_NEXT || b->end == END_BRANCH ||
-        b->end == END_RETURN) { // calls and exits store everything
-        out = u->block[block].dirty;
-        set_join(&out, &u->block[block].written);
-    }
-    return out;
-}
-
 // The way from one block to another's code at target: what that does not take as newer than guest_cpu is
 // stored.
 static LLVMBasicBlockRef edge_through(struct build *u, unsigned from, int to, LLVMBasicBlockRef target)
