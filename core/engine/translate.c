@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The run-time of translated code: slots, entering, installing, invalidating.
-//
-// A slot stands for a guest address that translated code calls: a cell with the 32-bit address of its code.
-// Until there is any, that is a thunk which has the interpreter run the callee (interp_call). Everything that
-// translated code addresses lies below 2 GiB: cells, table, stack, the machine itself.
+// The run-time of translated code: entering, installing, invalidating. Everything that translated code
+// addresses lies below 2 GiB: cells, table, stack, the machine itself.
 #include "translate_internal.h"
 
 #include <asm/prctl.h>
@@ -25,154 +22,6 @@ extern const unsigned char translate_glue[], translate_glue_end[]; // an object
 static bool forked; // this process is a copy of one that translates: its code memory is still the other's
 // What host_call and host_step work on: one machine translates in a process.
 static struct translator *running;
-
-// ---- slots ----
-
-static struct slot *slot_at(struct translator *t, uint32_t pc)
-{
-    unsigned i = (pc >> 2) * 2654435761u >> 16;
-    for (unsigned n = 0; n < SLOTS; n++, i = (i + 1) % SLOTS)
-        if (t->slots[i].pc == pc || t->slots[i].pc == 0)
-            return &t->slots[i];
-    return NULL;
-}
-
-static uint32_t low_address(const void *p)
-{
-    return (uint32_t)(uintptr_t)p;
-}
-
-// Code that stores pc as the callee and jumps to the glue. 0 when the code memory is full.
-static uint32_t make_call_thunk(struct translator *t, uint32_t pc)
-{
-    size_t at = code_memory_take(&t->code, THUNK_BYTES);
-    if (at == SIZE_MAX)
-        return 0;
-    uint8_t *w = t->code.write + at;
-    uint32_t start = low_address(t->code.code + at), cold_pc = low_address(&t->m->cpu.cold_pc), zero = 0;
-    for (unsigned half = 0; half < 2; half++) { // mov dword [cold_pc + 4 * half], …
-        uint32_t address = cold_pc + 4 * half;
-        memcpy(w + 11 * half, "\xc7\x04\x25", 3);
-        memcpy(w + 11 * half + 3, &address, 4);
-        memcpy(w + 11 * half + 7, half ? &zero : &pc, 4);
-    }
-    uint32_t relative = t->cold_call - (start + 27);
-    w[22] = 0xe9; // jmp cold_call
-    memcpy(w + 23, &relative, 4);
-    return start;
-}
-
-struct slot *translate_slot(struct translator *t, uint32_t pc)
-{
-    struct slot *s = slot_at(t, pc);
-    if (s)
-        s->pc = pc;
-    return s;
-}
-
-// Code that returns at once with pc as where to go on: the passed registers are where results are expected.
-static uint32_t make_exit_thunk(struct translator *t, uint32_t pc)
-{
-    size_t at = code_memory_take(&t->code, 16);
-    if (at == SIZE_MAX)
-        return 0;
-    uint8_t *w = t->code.write + at;
-    memcpy(w, "\x41\xbf", 2); // mov r15d, pc
-    memcpy(w + 2, &pc, 4);
-    w[6] = 0xc3; // ret
-    return low_address(t->code.code + at);
-}
-
-// The cells for pc, with a thunk in them if there is no code yet; NULL when there is no room.
-static uint32_t *want_call_cell(struct translator *t, uint32_t pc)
-{
-    struct slot *s = translate_slot(t, pc);
-    if (!s || (!s->call_thunk && !(s->call_thunk = make_call_thunk(t, pc))))
-        return NULL;
-    uint32_t *cell = &t->low->call_cells[s - t->slots];
-    if (!*cell)
-        *cell = s->call_thunk;
-    return cell;
-}
-
-static uint32_t *want_exit_cell(struct translator *t, uint32_t pc)
-{
-    struct slot *s = translate_slot(t, pc);
-    if (!s || (!s->exit_thunk && !(s->exit_thunk = make_exit_thunk(t, pc))))
-        return NULL;
-    uint32_t *cell = &t->low->exit_cells[s - t->slots];
-    if (!*cell)
-        *cell = s->exit_thunk;
-    return cell;
-}
-
-// An entry that no target finds: its pc belongs to another one.
-static uint64_t empty_entry(unsigned index)
-{
-    return index == 0 ? 4 : 0;
-}
-
-static uint64_t *indirect_entry(struct translator *t, uint32_t pc)
-{
-    return &t->low->indirect_table[pc >> 2 & (INDIRECT_ENTRIES - 1)];
-}
-
-// ---- symbols ----
-
-static uint32_t resolve(void *user, const char *name)
-{
-    struct translator *t = user;
-    unsigned pc;
-    uint32_t *cell = NULL;
-    if (sscanf(name, CALL_SYMBOL, &pc) == 1)
-        cell = want_call_cell(t, pc);
-    else if (sscanf(name, EXIT_SYMBOL, &pc) == 1)
-        cell = want_exit_cell(t, pc);
-    if (cell)
-        return low_address(cell);
-    unsigned branch;
-    if (sscanf(name, LOOP_SYMBOL, &pc, &branch) == 2) {
-        struct loop *loop = t->m->loops ? loops_reserve(t->m->loops, pc, branch) : NULL;
-        return loop ? low_address(loop) : 0;
-    }
-    if (strcmp(name, "guest_pages") == 0)
-        return low_address(t->m->memory.pages);
-    if (strcmp(name, "guest_cpu") == 0)
-        return low_address(&t->m->cpu);
-    if (strcmp(name, "indirect_table") == 0)
-        return low_address(t->low->indirect_table);
-    if (strcmp(name, "host_call") == 0)
-        return t->host_call;
-    if (strcmp(name, "host_step") == 0)
-        return t->host_step;
-    if (strcmp(name, "host_loop") == 0)
-        return t->host_loop;
-    if (strcmp(name, "host_begin_check") == 0)
-        return t->host_begin_check;
-    if (strcmp(name, "host_end_check") == 0)
-        return t->host_end_check;
-    for (unsigned i = 0; i < t->glue_count; i++)
-        if (strcmp(name, t->glue[i].name) == 0)
-            return t->glue[i].address;
-    return 0;
-}
-
-static void receive_glue(void *user, const char *name, uint32_t address)
-{
-    struct translator *t = user;
-    if (t->glue_count < GLUE_MAX) {
-        snprintf(t->glue[t->glue_count].name, sizeof t->glue[0].name, "%s", name);
-        t->glue[t->glue_count++].address = address;
-    }
-}
-
-static void receive_region(void *user, const char *name, uint32_t address)
-{
-    struct translator *t = user;
-    unsigned pc;
-    if (sscanf(name, REGION_SYMBOL, &pc) == 1)
-        t->received = address;
-}
 
 // ---- the ways from translated code to the host ----
 
@@ -335,17 +184,14 @@ bool translate_install_object(struct translator *t, const struct cached_object *
 {
     struct linked_object linked;
     struct installed *x = add_installed(t);
-    uint32_t *call = want_call_cell(t, o->entry), *leave = want_exit_cell(t, o->entry);
-    if (!x || !call || !leave || !is_current(t, o) ||
-        !object_link(&t->code, o->bytes, o->size, resolve, receive_region, t, &linked))
+    if (!x || !slot_prepare(t, o->entry) || !is_current(t, o) ||
+        !object_link(&t->code, o->bytes, o->size, translate_resolve, translate_receive_region, t, &linked))
         return false;
     *x = (struct installed){.entry = o->entry, .object = linked, .page_count = o->page_count};
     for (unsigned i = 0; i < o->page_count; i++)
         x->pages[i] = o->pages[i].address;
     t->installed_count++;
-    slot_at(t, o->entry)->state = SLOT_DONE;
-    *call = *leave = t->received;
-    *indirect_entry(t, o->entry) = (uint64_t)t->received << 32 | o->entry;
+    slot_fill(t, o->entry, t->received);
     if (t->m->entering)
         interp_patch_entry(t->m, o->entry);
     t->region_count++;
@@ -355,12 +201,12 @@ bool translate_install_object(struct translator *t, const struct cached_object *
 static bool install_glue(struct translator *t)
 {
     struct linked_object linked;
-    if (!object_link(&t->code, translate_glue, (size_t)(translate_glue_end - translate_glue), resolve,
-                     receive_glue, t, &linked))
+    if (!object_link(&t->code, translate_glue, (size_t)(translate_glue_end - translate_glue),
+                     translate_resolve, translate_receive_glue, t, &linked))
         return false;
     free(linked.lines);
-    t->cold_call = resolve(t, "__regcall3__cold_call");
-    t->enter_region = resolve(t, "enter_region");
+    t->cold_call = translate_resolve(t, "__regcall3__cold_call");
+    t->enter_region = translate_resolve(t, "enter_region");
     return t->cold_call && t->enter_region;
 }
 
@@ -437,13 +283,8 @@ void translate_forget(struct translator *t, uint64_t address, uint64_t length)
         for (unsigned p = 0; p < x->page_count && !x->dropped; p++)
             x->dropped = x->pages[p] + GUEST_PAGE > address && x->pages[p] < address + length;
         struct slot *s = x->dropped ? slot_at(t, x->entry) : NULL;
-        if (s && s->state == SLOT_DONE) {
-            s->state = SLOT_COLD;
-            t->low->call_cells[s - t->slots] = s->call_thunk;
-            t->low->exit_cells[s - t->slots] = s->exit_thunk;
-            uint64_t *entry = indirect_entry(t, x->entry);
-            *entry = empty_entry((unsigned)(entry - t->low->indirect_table));
-        }
+        if (s && s->state == SLOT_DONE)
+            slot_empty(t, s);
     }
 }
 
@@ -506,8 +347,7 @@ struct translator *translator_create(struct machine *m, bool precise, char *erro
         return NULL;
     }
     mprotect(t->stack, GUEST_PAGE, PROT_NONE);
-    for (unsigned i = 0; i < INDIRECT_ENTRIES; i++)
-        t->low->indirect_table[i] = empty_entry(i);
+    slots_begin(t);
     t->host_call = make_trampoline(t, host_call);
     t->host_step = make_trampoline(t, host_step);
     t->host_loop = make_trampoline(t, host_loop);

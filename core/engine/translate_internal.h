@@ -124,9 +124,30 @@ struct translator {
     const char *dump;
 };
 
-// ---- translate.c ----
-// The slot for pc; NULL when there is no room.
+// Of what lies below 2 GiB.
+static inline uint32_t low_address(const void *p)
+{
+    return (uint32_t)(uintptr_t)p;
+}
+
+// ---- translate_slots.c ----
+// The slot for pc, taken if it is not yet; NULL when there is no room. slot_at: the one that it would take.
 struct slot *translate_slot(struct translator *t, uint32_t pc);
+struct slot *slot_at(struct translator *t, uint32_t pc);
+// Empties the table of indirect branches.
+void slots_begin(struct translator *t);
+// Takes the slot for pc and gives it cells that lead to the interpreter; false when there is no room.
+bool slot_prepare(struct translator *t, uint32_t pc);
+// From here on, calls of pc, for which that has been done, go to code; or to the interpreter again.
+void slot_fill(struct translator *t, uint32_t pc, uint32_t code);
+void slot_empty(struct translator *t, struct slot *s);
+// For object_link: the addresses that objects refer to, 0 for unknown names; and what becomes of theirs: the
+// glue's are noted, a region's is left in t->received. user: the translator.
+uint32_t translate_resolve(void *user, const char *name);
+void translate_receive_glue(void *user, const char *name, uint32_t address);
+void translate_receive_region(void *user, const char *name, uint32_t address);
+
+// ---- translate.c ----
 // Links an object and makes it reachable; false if it fits the guest no more, or is damaged.
 bool translate_install_object(struct translator *t, const struct cached_object *o);
 

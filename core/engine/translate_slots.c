@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// What stands for guest addresses in translated code: slots, their cells and thunks, the table of indirect
+// branches, and the names by which objects refer to them.
+//
+// A slot stands for a guest address that translated code calls: a cell with the 32-bit address of its code.
+// Until there is any, that is a thunk which has the interpreter run the callee (interp_call).
+#include <stdio.h>
+#include <string.h>
+
+#include "translate_internal.h"
+
+struct slot *slot_at(struct translator *t, uint32_t pc)
+{
+    unsigned i = (pc >> 2) * 2654435761u >> 16;
+    for (unsigned n = 0; n < SLOTS; n++, i = (i + 1) % SLOTS)
+        if (t->slots[i].pc == pc || t->slots[i].pc == 0)
+            return &t->slots[i];
+    return NULL;
+}
+
+struct slot *translate_slot(struct translator *t, uint32_t pc)
+{
+    struct slot *s = slot_at(t, pc);
+    if (s)
+        s->pc = pc;
+    return s;
+}
+
+// ---- cells ----
+
+// Code that stores pc as the callee and jumps to the glue. 0 when the code memory is full.
+static uint32_t make_call_thunk(struct translator *t, uint32_t pc)
+{
+    size_t at = code_memory_take(&t->code, THUNK_BYTES);
+    if (at == SIZE_MAX)
+        return 0;
+    uint8_t *w = t->code.write + at;
+    uint32_t start = low_address(t->code.code + at), cold_pc = low_address(&t->m->cpu.cold_pc), zero = 0;
+    for (unsigned half = 0; half < 2; half++) { // mov dword [cold_pc + 4 * half], …
+        uint32_t address = cold_pc + 4 * half;
+        memcpy(w + 11 * half, "\xc7\x04\x25", 3);
+        memcpy(w + 11 * half + 3, &address, 4);
+        memcpy(w + 11 * half + 7, half ? &zero : &pc, 4);
+    }
+    uint32_t relative = t->cold_call - (start + 27);
+    w[22] = 0xe9; // jmp cold_call
+    memcpy(w + 23, &relative, 4);
+    return start;
+}
+
+// Code that returns at once with pc as where to go on: the passed registers are where results are expected.
+static uint32_t make_exit_thunk(struct translator *t, uint32_t pc)
+{
+    size_t at = code_memory_take(&t->code, 16);
+    if (at == SIZE_MAX)
+        return 0;
+    uint8_t *w = t->code.write + at;
+    memcpy(w, "\x41\xbf", 2); // mov r15d, pc
+    memcpy(w + 2, &pc, 4);
+    w[6] = 0xc3; // ret
+    return low_address(t->code.code + at);
+}
+
+// The cells for pc, with a thunk in them if there is no code yet; NULL when there is no room.
+static uint32_t *want_call_cell(struct translator *t, uint32_t pc)
+{
+    struct slot *s = translate_slot(t, pc);
+    if (!s || (!s->call_thunk && !(s->call_thunk = make_call_thunk(t, pc))))
+        return NULL;
+    uint32_t *cell = &t->low->call_cells[s - t->slots];
+    if (!*cell)
+        *cell = s->call_thunk;
+    return cell;
+}
+
+static uint32_t *want_exit_cell(struct translator *t, uint32_t pc)
+{
+    struct slot *s = translate_slot(t, pc);
+    if (!s || (!s->exit_thunk && !(s->exit_thunk = make_exit_thunk(t, pc))))
+        return NULL;
+    uint32_t *cell = &t->low->exit_cells[s - t->slots];
+    if (!*cell)
+        *cell = s->exit_thunk;
+    return cell;
+}
+
+// An entry that no target finds: its pc belongs to another one.
+static uint64_t empty_entry(unsigned index)
+{
+    return index == 0 ? 4 : 0;
+}
+
+static uint64_t *indirect_entry(struct translator *t, uint32_t pc)
+{
+    return &t->low->indirect_table[pc >> 2 & (INDIRECT_ENTRIES - 1)];
+}
+
+bool slot_prepare(struct translator *t, uint32_t pc)
+{
+    return want_call_cell(t, pc) && want_exit_cell(t, pc);
+}
+
+void slot_fill(struct translator *t, uint32_t pc, uint32_t code)
+{
+    struct slot *s = slot_at(t, pc);
+    s->state = SLOT_DONE;
+    t->low->call_cells[s - t->slots] = t->low->exit_cells[s - t->slots] = code;
+    *indirect_entry(t, pc) = (uint64_t)code << 32 | pc;
+}
+
+void slot_empty(struct translator *t, struct slot *s)
+{
+    s->state = SLOT_COLD;
+    t->low->call_cells[s - t->slots] = s->call_thunk;
+    t->low->exit_cells[s - t->slots] = s->exit_thunk;
+    uint64_t *entry = indirect_entry(t, s->pc);
+    *entry = empty_entry((unsigned)(entry - t->low->indirect_table));
+}
+
+void slots_begin(struct translator *t)
+{
+    for (unsigned i = 0; i < INDIRECT_ENTRIES; i++)
+        t->low->indirect_table[i] = empty_entry(i);
+}
+
+// ---- symbols ----
+
+uint32_t translate_resolve(void *user, const char *name)
+{
+    struct translator *t = user;
+    unsigned pc;
+    uint32_t *cell = NULL;
+    if (sscanf(name, CALL_SYMBOL, &pc) == 1)
+        cell = want_call_cell(t, pc);
+    else if (sscanf(name, EXIT_SYMBOL, &pc) == 1)
+        cell = want_exit_cell(t, pc);
+    if (cell)
+        return low_address(cell);
+    unsigned branch;
+    if (sscanf(name, LOOP_SYMBOL, &pc, &branch) == 2) {
+        struct loop *loop = t->m->loops ? loops_reserve(t->m->loops, pc, branch) : NULL;
+        return loop ? low_address(loop) : 0;
+    }
+    if (strcmp(name, "guest_pages") == 0)
+        return low_address(t->m->memory.pages);
+    if (strcmp(name, "guest_cpu") == 0)
+        return low_address(&t->m->cpu);
+    if (strcmp(name, "indirect_table") == 0)
+        return low_address(t->low->indirect_table);
+    if (strcmp(name, "host_call") == 0)
+        return t->host_call;
+    if (strcmp(name, "host_step") == 0)
+        return t->host_step;
+    if (strcmp(name, "host_loop") == 0)
+        return t->host_loop;
+    if (strcmp(name, "host_begin_check") == 0)
+        return t->host_begin_check;
+    if (strcmp(name, "host_end_check") == 0)
+        return t->host_end_check;
+    for (unsigned i = 0; i < t->glue_count; i++)
+        if (strcmp(name, t->glue[i].name) == 0)
+            return t->glue[i].address;
+    return 0;
+}
+
+void translate_receive_glue(void *user, const char *name, uint32_t address)
+{
+    struct translator *t = user;
+    if (t->glue_count < GLUE_MAX) {
+        snprintf(t->glue[t->glue_count].name, sizeof t->glue[0].name, "%s", name);
+        t->glue[t->glue_count++].address = address;
+    }
+}
+
+void translate_receive_region(void *user, const char *name, uint32_t address)
+{
+    struct translator *t = user;
+    unsigned pc;
+    if (sscanf(name, REGION_SYMBOL, &pc) == 1)
+        t->received = address;
+}
