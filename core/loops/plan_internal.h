@@ -166,6 +166,7 @@ struct short_plan {
 };
 
 struct batch; // kernels_batch.h
+struct block; // block.h
 struct sort; // sort.h
 struct list; // list.h
 
@@ -222,6 +223,7 @@ struct loop_plan {
     uint8_t stream_count;
     struct stream streams[STREAMS];
     struct batch *batch; // NULL: not used
+    struct block *block;
     struct sort *sort;
     struct list *list;
     struct loop_summary *summary; // a copy, where lengths depend on the path

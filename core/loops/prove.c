@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "block.h"
 #include "guard.h"
 #include "kernels.h"
 #include "kernels_batch.h"
@@ -303,6 +304,10 @@ static const char *build_kernel(struct prover *v)
     // Nothing but streams and registers in closed form: else a lane program is needed in any case.
     bool simple = v->s->length && !p->finds && !p->loads_first;
     set_cost(p, v->s, 0);
+    if (p->block) {
+        p->run = block_run;
+        return NULL;
+    }
     switch (p->class) {
     case LOOP_COLUMN:
     case LOOP_SPAN: return simple && build_lookup(v) ? NULL : build_batch(v);
@@ -337,7 +342,10 @@ static const char *build(struct prover *v)
         p->stores |= s->accesses[i].is_store;
     for (unsigned i = 0; i <= REG_SP; i++)
         p->loads_first |= v->reduced[i];
-    reason = add_pairs(v);
+    if (p->class == LOOP_COPY && p->length && !p->finds)
+        p->block = block_make(v);
+    if (!p->block)
+        reason = add_pairs(v);
     p->history = calloc(1, sizeof *p->history);
     if (!p->history)
         return "no memory";
@@ -406,6 +414,7 @@ void plan_free(struct loop_plan *p)
     if (!p)
         return;
     free(p->history);
+    free(p->block);
     free(p->batch);
     free(p->sort);
     free(p->list);

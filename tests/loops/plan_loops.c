@@ -441,6 +441,42 @@ int budget(const u16 *a, int n, int left)
     return i;
 }
 
+// ---- blocks ----
+
+struct words4 {
+    u64 word[4];
+};
+void copy_structs(struct words4 *to, const struct words4 *from, const struct words4 *end)
+{
+    while (from != end)
+        *to++ = *from++;
+}
+void copy_pairs_back(u32 (*to)[2], const u32 (*from)[2], u64 n)
+{
+    for (; n; n--) {
+        to[n][0] = from[n][0];
+        to[n][1] = from[n][1];
+    }
+}
+// As C libraries do it: an iteration stores what the one before has loaded.
+__asm__("copy_ahead:\n"
+        "1: stp x6, x7, [x3, #16]\n ldp x6, x7, [x1, #16]\n"
+        "stp x8, x9, [x3, #32]\n ldp x8, x9, [x1, #32]\n"
+        "stp x10, x11, [x3, #48]\n ldp x10, x11, [x1, #48]\n"
+        "stp x12, x13, [x3, #64]!\n ldp x12, x13, [x1, #64]!\n"
+        "subs x2, x2, #64\n b.hi 1b\n ret\n"
+        "copy_ahead_back:\n"
+        "2: stp x6, x7, [x5, #-16]\n ldp x6, x7, [x4, #-16]\n"
+        "str w8, [x5, #-20]\n ldr w8, [x4, #-20]\n str w9, [x5, #-24]\n ldr w9, [x4, #-24]\n"
+        "str x10, [x5, #-32]!\n ldr x10, [x4, #-32]!\n"
+        "subs x2, x2, #32\n b.hi 2b\n ret\n"
+        "copy_ahead_crossed:\n" // not the same order
+        "3: stp x6, x7, [x3]\n ldp x7, x6, [x1]\n"
+        "add x1, x1, #16\n add x3, x3, #16\n subs x2, x2, #16\n b.hi 3b\n ret\n"
+        "copy_ahead_with_gap:\n"
+        "4: stp x6, x7, [x3]\n ldp x6, x7, [x1]\n"
+        "add x1, x1, #24\n add x3, x3, #24\n subs x2, x2, #16\n b.hi 4b\n ret\n");
+
 // ---- scans, searches, compares ----
 
 u64 scan_zero(const u8 *a)
