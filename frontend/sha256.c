@@ -1,89 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "sha256.h"
 
+#include <nettle/base16.h>
+#include <nettle/sha2.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-
-static const uint32_t round_constants[64] = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
-};
-
-static uint32_t rotate(uint32_t x, unsigned n)
-{
-    return x >> n | x << (32 - n);
-}
-
-static void add_block(uint32_t hash[8], const uint8_t block[64])
-{
-    uint32_t w[64];
-    for (int i = 0; i < 16; i++) {
-        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
-               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
-    }
-    for (int i = 16; i < 64; i++) {
-        uint32_t s0 = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
-        uint32_t s1 = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
-        w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-    }
-    uint32_t v[8];
-    memcpy(v, hash, sizeof v);
-    for (int i = 0; i < 64; i++) {
-        uint32_t s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
-        uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
-        uint32_t t1 = v[7] + s1 + choice + round_constants[i] + w[i];
-        uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
-        uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += t1;
-        v[0] = t1 + s0 + majority;
-    }
-    for (int i = 0; i < 8; i++) {
-        hash[i] += v[i];
-    }
-}
 
 bool sha256_file(const char *path, char text[65])
 {
+    uint8_t bytes[1 << 16], digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx context;
     text[0] = '\0';
     FILE *stream = fopen(path, "re");
-    if (!stream) {
+    if (!stream)
         return false;
-    }
-    uint32_t hash[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    uint8_t block[128];
-    uint64_t length = 0;
-    size_t n;
-    while ((n = fread(block, 1, 64, stream)) == 64) {
-        add_block(hash, block);
-        length += 64;
-    }
-    length += n;
+    sha256_init(&context);
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, stream)) > 0;)
+        sha256_update(&context, n, bytes);
     bool good = !ferror(stream);
     fclose(stream);
-    if (!good) {
-        return false;
+    if (good) {
+        sha256_digest(&context, sizeof digest, digest);
+        base16_encode_update(text, sizeof digest, digest);
+        text[2 * sizeof digest] = '\0';
     }
-    // Padding: a one bit, zeros, and the length in bits in the last eight bytes of a block.
-    size_t end = n < 56 ? 64 : 128;
-    block[n] = 0x80;
-    memset(block + n + 1, 0, end - n - 1);
-    for (int i = 0; i < 8; i++) {
-        block[end - 1 - i] = (uint8_t)(length * 8 >> 8 * i);
-    }
-    for (size_t i = 0; i < end; i += 64) {
-        add_block(hash, block + i);
-    }
-    for (int i = 0; i < 8; i++) {
-        snprintf(text + 8 * i, 9, "%08x", hash[i]);
-    }
-    return true;
+    return good;
 }
