@@ -10,6 +10,7 @@ struct builder {
     struct prover *v;
     struct lane_program *program;
     uint8_t slot[SUMMARY_NODES]; // of each node that has one
+    uint8_t low[SUMMARY_NODES], low_bits[SUMMARY_NODES]; // the same of the node's low bits alone
     struct lane_op nowhere; // what there is no room for
     const char *reason;
 };
@@ -45,14 +46,15 @@ static unsigned add_arithmetic(struct builder *b, unsigned kind, unsigned bits, 
     return o->to;
 }
 
-static unsigned add_constant(struct builder *b, uint64_t value)
+static unsigned add_constant(struct builder *b, uint64_t value, unsigned bits)
 {
-    struct lane_op *o = add_op(b, LANE_FIXED, 64);
+    struct lane_op *o = add_op(b, LANE_FIXED, bits);
     o->start.constant = value;
     return o->to;
 }
 
 static unsigned lane_of(struct builder *b, unsigned node);
+static unsigned low_lane_of(struct builder *b, unsigned node, unsigned bits);
 
 // What an access reads, as one node is made of it.
 static unsigned add_load(struct builder *b, unsigned access)
@@ -80,16 +82,16 @@ static unsigned add_load(struct builder *b, unsigned access)
     if (form_is_always(v->s, a->condition))
         return to;
     condition = lane_of(b, a->condition); // what is not loaded is 0
-    return add_arithmetic(b, NODE_SELECT, bits, condition, to, add_constant(b, 0));
+    return add_arithmetic(b, NODE_SELECT, bits, condition, to, add_constant(b, 0, bits));
 }
 
-static unsigned add_affine(struct builder *b, unsigned node)
+// The low bits of a variable in closed form, or of what such a one is cut to.
+static unsigned add_affine(struct builder *b, unsigned node, unsigned bits)
 {
     struct prover *v = b->v;
     const struct node *n = &v->s->nodes[node], *var = n->kind == NODE_VAR ? n : &v->s->nodes[n->a];
-    struct lane_op *o = add_op(b, LANE_AFFINE, n->bits);
     unsigned width = v->s->vars[var->a].bits;
-    o->bits = (uint8_t)(n->bits < width ? n->bits : width);
+    struct lane_op *o = add_op(b, LANE_AFFINE, bits < width ? bits : width);
     if (!values_at_entry(v, node, &o->start) || !values_of_linear(v, &v->s->vars[var->a].step, &o->step))
         give_up(b, "a step that is not known at the entry");
     return o->to;
@@ -104,9 +106,9 @@ static unsigned sum_of_terms(struct builder *b, const struct reduction *r, unsig
             sum = term;
         else
             sum = add_arithmetic(b, r->terms[i].negative ? NODE_SUB : NODE_ADD, r->bits,
-                                 sum == NO_SLOT ? add_constant(b, 0) : sum, term, 0);
+                                 sum == NO_SLOT ? add_constant(b, 0, r->bits) : sum, term, 0);
     }
-    return sum == NO_SLOT ? add_constant(b, 0) : sum;
+    return sum == NO_SLOT ? add_constant(b, 0, r->bits) : sum;
 }
 
 // The reduction of a register and the operation that does it: kind is LANE_SCAN or LANE_REDUCE.
@@ -131,7 +133,7 @@ static unsigned add_reduction(struct builder *b, unsigned reg, unsigned kind)
     if (r->kind == REDUCE_LAST && r->has_condition) {
         to.condition = (uint8_t)lane_of(b, r->condition);
         if (r->negated)
-            to.condition = (uint8_t)add_arithmetic(b, NODE_XOR, 1, to.condition, add_constant(b, 1), 0);
+            to.condition = (uint8_t)add_arithmetic(b, NODE_XOR, 1, to.condition, add_constant(b, 1, 1), 0);
     }
     if (p->reduction_count == REDUCTIONS)
         return give_up(b, "too many results");
@@ -141,27 +143,99 @@ static unsigned add_reduction(struct builder *b, unsigned reg, unsigned kind)
     return o->to;
 }
 
+static unsigned add_fixed(struct builder *b, unsigned node, unsigned bits)
+{
+    struct lane_op *o = add_op(b, LANE_FIXED, bits);
+    if (!values_at_entry(b->v, node, &o->start))
+        give_up(b, "too complicated");
+    return o->to;
+}
+
+// It, or what it is cut to.
+static bool is_variable(const struct loop_summary *s, const struct node *n)
+{
+    return n->kind == NODE_VAR || (n->kind == NODE_TRUNC && s->nodes[n->a].kind == NODE_VAR);
+}
+
+// The lanes of the low bits of a node that has more: of most operations these come from the low bits of what
+// they are made of, so that lanes can be narrow.
+static unsigned make_low_lane(struct builder *b, unsigned node, unsigned bits)
+{
+    struct prover *v = b->v;
+    const struct loop_summary *s = v->s;
+    const struct node *n = &s->nodes[node];
+    unsigned from = n->kind >= NODE_ADD ? s->nodes[n->a].bits : 0, x, y;
+    if (v->shape[node] == SHAPE_FIXED)
+        return add_fixed(b, node, bits);
+    if (v->shape[node] == SHAPE_AFFINE && is_variable(s, n))
+        return add_affine(b, node, bits);
+    switch (n->kind) {
+    case NODE_ADD:
+    case NODE_SUB:
+    case NODE_MUL:
+    case NODE_AND:
+    case NODE_OR:
+    case NODE_XOR:
+        x = low_lane_of(b, n->a, bits);
+        y = low_lane_of(b, n->b, bits);
+        return add_arithmetic(b, n->kind, bits, x, y, 0);
+    case NODE_SHL:
+        if (s->nodes[n->b].kind != NODE_CONSTANT || s->nodes[n->b].value >= bits)
+            break;
+        x = low_lane_of(b, n->a, bits);
+        y = add_constant(b, s->nodes[n->b].value, bits);
+        return add_arithmetic(b, NODE_SHL, bits, x, y, 0);
+    case NODE_SELECT:
+        x = lane_of(b, n->a);
+        y = low_lane_of(b, n->b, bits);
+        return add_arithmetic(b, NODE_SELECT, bits, x, y, low_lane_of(b, n->c, bits));
+    case NODE_TRUNC:
+    case NODE_ZEXT: return low_lane_of(b, n->a, bits);
+    case NODE_SEXT:
+        if (from >= bits)
+            return low_lane_of(b, n->a, bits);
+        x = add_arithmetic(b, NODE_SEXT, bits, lane_of(b, n->a), 0, 0);
+        if (!b->reason)
+            b->program->ops[b->program->op_count - 1].from = (uint8_t)from;
+        return x;
+    default: break;
+    }
+    x = add_arithmetic(b, NODE_TRUNC, bits, lane_of(b, node), 0, 0);
+    if (!b->reason)
+        b->program->ops[b->program->op_count - 1].from = n->bits;
+    return x;
+}
+
+static unsigned low_lane_of(struct builder *b, unsigned node, unsigned bits)
+{
+    node = b->v->same[node];
+    if (b->v->s->nodes[node].bits <= bits)
+        return lane_of(b, node);
+    if (b->low_bits[node] != bits && !b->reason) {
+        b->low[node] = (uint8_t)make_low_lane(b, node, bits);
+        b->low_bits[node] = (uint8_t)bits;
+    }
+    return b->low[node];
+}
+
 static unsigned make_lane(struct builder *b, unsigned node)
 {
     struct prover *v = b->v;
     const struct node *n = &v->s->nodes[node];
     unsigned x, y = 0, z = 0;
-    struct lane_op *o;
     switch (v->shape[node]) {
     case SHAPE_CARRIED: return give_up(b, "an iteration needs what the one before has made");
-    case SHAPE_FIXED:
-        o = add_op(b, LANE_FIXED, 64);
-        if (!values_at_entry(v, node, &o->start))
-            give_up(b, "too complicated");
-        return o->to;
+    case SHAPE_FIXED: return add_fixed(b, node, n->bits);
     case SHAPE_AFFINE:
-        if (n->kind == NODE_VAR || (n->kind == NODE_TRUNC && v->s->nodes[n->a].kind == NODE_VAR))
-            return add_affine(b, node);
+        if (is_variable(v->s, n))
+            return add_affine(b, node, n->bits);
     }
     if (n->kind == NODE_LOAD)
         return add_load(b, n->a);
     if (n->kind == NODE_VAR)
         return add_reduction(b, n->a, LANE_SCAN);
+    if (n->kind == NODE_TRUNC)
+        return low_lane_of(b, n->a, n->bits);
     x = lane_of(b, n->a);
     if (n->kind == NODE_ZEXT)
         return x;
@@ -186,6 +260,7 @@ static unsigned lane_of(struct builder *b, unsigned node)
 static void begin(struct builder *b, struct prover *v, struct lane_program *program)
 {
     memset(b->slot, NO_SLOT, sizeof b->slot);
+    memset(b->low_bits, 0, sizeof b->low_bits);
     b->v = v;
     b->program = program;
     b->reason = NULL;
@@ -232,7 +307,8 @@ static void build_store(struct builder *b, unsigned access)
 {
     const struct access *a = &b->v->s->accesses[access];
     bool always = form_is_always(b->v->s, a->condition);
-    unsigned value = lane_of(b, a->value), condition = always ? 0 : lane_of(b, a->condition);
+    unsigned value = low_lane_of(b, a->value, a->size * 8u),
+             condition = always ? 0 : lane_of(b, a->condition);
     struct lane_op *o = add_op(b, always ? LANE_STORE : LANE_STORE_IF, a->size * 8u);
     if (a->size > 8)
         give_up(b, "vectors in memory");
@@ -307,6 +383,27 @@ static void build_run(struct builder *b, struct batch *batch)
             add_reduction(b, i, LANE_REDUCE);
 }
 
+static void set_width(struct lane_program *p)
+{
+    unsigned bits = 8;
+    for (unsigned i = 0; i < p->op_count; i++) {
+        const struct lane_op *o = &p->ops[i];
+        const unsigned more = o->bits > o->from ? o->bits : o->from;
+        const bool is_rare = o->kind == LANE_GATHER || o->kind == LANE_SCAN || o->kind == NODE_UDIV ||
+                             o->kind == NODE_SDIV || (o->kind >= NODE_CLZ && o->kind < LANE_FIXED);
+        if (is_rare)
+            bits = 64;
+        else if (o->kind != LANE_REDUCE && o->kind != LANE_STORE && o->kind != LANE_STORE_IF && more > bits)
+            bits = more;
+    }
+    for (unsigned i = 0; i < p->reduction_count; i++) {
+        const struct lane_reduction *r = &p->reductions[i];
+        const unsigned more = r->kind == REDUCE_TABLE ? 64 : r->bits;
+        bits = more > bits ? more : bits;
+    }
+    p->width = bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
+}
+
 bool batch_build(struct prover *v, struct batch *batch, const char **reason)
 {
     struct builder b;
@@ -315,9 +412,13 @@ bool batch_build(struct prover *v, struct batch *batch, const char **reason)
     *reason = b.reason;
     if (b.reason)
         return false;
+    set_width(&batch->find);
     scan_make(v, &batch->scan);
     begin(&b, v, &batch->run);
     build_run(&b, batch);
+    set_width(&batch->run);
+    if (batch->sums_length)
+        batch->run.width = sizeof(uint64_t);
     *reason = b.reason;
     return !b.reason;
 }

@@ -8,16 +8,12 @@
 #include "kernels.h"
 #include "symbols.h"
 
-enum { WIDE = 8, FIND_FIRST = 32 };
-typedef uint64_t wide __attribute__((vector_size(8 * WIDE), may_alias));
-typedef int64_t wide_signed __attribute__((vector_size(8 * WIDE), may_alias));
-
-typedef uint64_t lanes[LANES] __attribute__((aligned(64)));
+enum { FIND_FIRST = 32 };
 
 struct batch_state {
     const struct loop_plan *p;
     const struct entry *e;
-    lanes *slots;
+    uint8_t (*slots)[SLOT_BYTES]; // each with as many lanes as there is room for
     uint64_t first; // iteration of lane 0
     unsigned count; // lanes in use
     unsigned filled; // lanes of fixed values that are there already
@@ -25,8 +21,6 @@ struct batch_state {
     unsigned exit; // by which exit
     uint64_t acc[REDUCTIONS];
 };
-
-// ---- memory ----
 
 #define EACH_SIZE(size, DO)                                                                                  \
     switch (size) {                                                                                          \
@@ -37,23 +31,7 @@ struct batch_state {
     }
 #define UNALIGNED(type) type __attribute__((aligned(1), may_alias))
 
-static inline __attribute__((always_inline)) void load_lanes(uint64_t *restrict to, const uint8_t *from,
-                                                             int64_t step, unsigned size, unsigned n)
-{
-#define LOAD(type)                                                                                           \
-    do {                                                                                                     \
-        typedef UNALIGNED(type) element;                                                                     \
-        if (step == sizeof(type)) {                                                                          \
-            for (unsigned k = 0; k < n; k++)                                                                 \
-                to[k] = ((const element *)from)[k];                                                          \
-        } else {                                                                                             \
-            for (unsigned k = 0; k < n; k++, from += step)                                                   \
-                to[k] = *(const element *)from;                                                              \
-        }                                                                                                    \
-    } while (0)
-    EACH_SIZE(size, LOAD)
-#undef LOAD
-}
+// ---- what only lanes of 64 bits have ----
 
 static inline __attribute__((always_inline)) void gather_lanes(uint64_t *restrict to, const uint8_t *from,
                                                                const uint64_t *restrict index, unsigned size,
@@ -69,31 +47,6 @@ static inline __attribute__((always_inline)) void gather_lanes(uint64_t *restric
 #undef GATHER
 }
 
-static inline __attribute__((always_inline)) void store_lanes(uint8_t *to, const uint64_t *restrict from,
-                                                              const uint64_t *restrict condition,
-                                                              int64_t step, unsigned size, unsigned n)
-{
-#define STORE(type)                                                                                          \
-    do {                                                                                                     \
-        typedef UNALIGNED(type) element;                                                                     \
-        if (condition) {                                                                                     \
-            for (unsigned k = 0; k < n; k++, to += step)                                                     \
-                if (condition[k])                                                                            \
-                    *(element *)to = (type)from[k];                                                          \
-        } else if (step == sizeof(type)) {                                                                   \
-            for (unsigned k = 0; k < n; k++)                                                                 \
-                ((element *)to)[k] = (type)from[k];                                                          \
-        } else {                                                                                             \
-            for (unsigned k = 0; k < n; k++, to += step)                                                     \
-                *(element *)to = (type)from[k];                                                              \
-        }                                                                                                    \
-    } while (0)
-    EACH_SIZE(size, STORE)
-#undef STORE
-}
-
-// ---- reductions ----
-
 static uint64_t reduce_by_table(const struct lane_reduction *r, uint64_t acc, const uint64_t *x,
                                 const uint8_t *table, unsigned n)
 {
@@ -107,75 +60,6 @@ static uint64_t reduce_by_table(const struct lane_reduction *r, uint64_t acc, co
     EACH_SIZE(r->size, STEP)
 #undef STEP
     return acc;
-}
-
-static inline __attribute__((always_inline)) uint64_t reduce(const struct lane_reduction *r, uint64_t acc,
-                                                             const uint64_t *x, const uint64_t *condition,
-                                                             uint64_t factor, unsigned n)
-{
-    const uint64_t mask = UINT64_MAX >> (64 - r->bits), sign = mask ^ mask >> 1;
-    acc &= mask;
-    switch (r->kind) {
-    case REDUCE_ADD:
-        for (unsigned k = 0; k < n; k++)
-            acc += x[k];
-        break;
-    case REDUCE_XOR:
-        for (unsigned k = 0; k < n; k++)
-            acc ^= x[k];
-        break;
-    case REDUCE_OR:
-        for (unsigned k = 0; k < n; k++)
-            acc |= x[k];
-        break;
-    case REDUCE_AND:
-        for (unsigned k = 0; k < n; k++)
-            acc &= x[k];
-        break;
-    case REDUCE_MIN:
-        for (unsigned k = 0; k < n; k++)
-            acc = x[k] < acc ? x[k] : acc;
-        break;
-    case REDUCE_MAX:
-        for (unsigned k = 0; k < n; k++)
-            acc = x[k] > acc ? x[k] : acc;
-        break;
-    case REDUCE_MIN_SIGNED:
-        acc ^= sign;
-        for (unsigned k = 0; k < n; k++)
-            acc = (x[k] ^ sign) < acc ? x[k] ^ sign : acc;
-        acc ^= sign;
-        break;
-    case REDUCE_MAX_SIGNED:
-        acc ^= sign;
-        for (unsigned k = 0; k < n; k++)
-            acc = (x[k] ^ sign) > acc ? x[k] ^ sign : acc;
-        acc ^= sign;
-        break;
-    case REDUCE_LAST:
-        for (unsigned k = n; k-- > 0;)
-            if (!r->has_condition || condition[k])
-                return x[k];
-        return acc;
-    case REDUCE_MULTIPLY_ADD: {
-        // Four at a time: one multiplication of acc instead of four in a row.
-        const uint64_t two = factor * factor, three = two * factor, four = two * two;
-        unsigned k = 0;
-        for (; k + 4 <= n; k += 4)
-            acc = acc * four + (x[k] * three + x[k + 1] * two + x[k + 2] * factor + x[k + 3]);
-        for (; k < n; k++)
-            acc = acc * factor + x[k];
-        break;
-    }
-    case REDUCE_MULTIPLY_XOR:
-        for (unsigned k = 0; k < n; k++)
-            acc = acc * factor ^ x[k];
-        break;
-    default:
-        for (unsigned k = 0; k < n; k++)
-            acc = (acc ^ x[k]) * factor;
-    }
-    return acc & mask;
 }
 
 // The value that acc has before each lane; returns the one behind the last. The first one may be wider than
@@ -214,126 +98,75 @@ static uint64_t scan(const struct lane_reduction *r, uint64_t acc, uint64_t *res
     return acc;
 }
 
-// ---- operations ----
-
-// In all lanes; those behind the last one in use, up to a multiple of WIDE, hold whatever they hold.
-EACH_WIDTH static void run_ops(struct batch_state *t, const struct lane_program *program)
+static void run_rare_op(struct batch_state *t, const struct lane_program *program, const struct lane_op *o)
 {
     const struct entry *e = t->e;
-    const unsigned n = t->count, rows = (n + WIDE - 1) / WIDE;
-    uint8_t *memory = e->memory->base;
-    for (const struct lane_op *o = program->ops, *end = o + program->op_count; o < end; o++) {
-        uint64_t *restrict to = t->slots[o->to];
-        const uint64_t *a1 = t->slots[o->a], *b1 = t->slots[o->b];
-        wide *restrict d = (wide *)to;
-        const wide *a = (const wide *)a1, *b = (const wide *)b1, *c = (const wide *)t->slots[o->c];
-        const uint64_t mask = UINT64_MAX >> (64 - o->bits), bits = o->bits;
-        const unsigned up = 64 - o->from;
-        const struct reach *r = &t->p->reaches[o->reach];
-        uint64_t start, step;
-        switch (o->kind) {
-#define ROWS(expression)                                                                                     \
-    for (unsigned k = 0; k < rows; k++)                                                                      \
-        d[k] = (expression);                                                                                 \
-    break
-        case NODE_ADD: ROWS((a[k] + b[k]) & mask);
-        case NODE_SUB: ROWS((a[k] - b[k]) & mask);
-        case NODE_MUL: ROWS((a[k] * b[k]) & mask);
-        case NODE_AND: ROWS(a[k] & b[k]);
-        case NODE_OR: ROWS(a[k] | b[k]);
-        case NODE_XOR: ROWS(a[k] ^ b[k]);
-        case NODE_SHL: ROWS((a[k] << (b[k] & 63)) & (wide)(b[k] < bits) & mask);
-        case NODE_LSHR: ROWS((a[k] >> (b[k] & 63)) & (wide)(b[k] < bits));
-        case NODE_ASHR:
-            ROWS((wide)((wide_signed)(a[k] << up) >> (int64_t)up >>
-                        (wide_signed)((b[k] & (wide)(b[k] < 64)) | (63 & (wide)(b[k] >= 64)))) &
-                 mask);
-        case NODE_EQ: ROWS((wide)(a[k] == b[k]) & 1);
-        case NODE_ULT: ROWS((wide)(a[k] < b[k]) & 1);
-        case NODE_ULE: ROWS((wide)(a[k] <= b[k]) & 1);
-        case NODE_SLT: ROWS((wide)((wide_signed)(a[k] << up) < (wide_signed)(b[k] << up)) & 1);
-        case NODE_SLE: ROWS((wide)((wide_signed)(a[k] << up) <= (wide_signed)(b[k] << up)) & 1);
-        case NODE_SELECT: ROWS((b[k] & -a[k]) | (c[k] & (a[k] - 1)));
-        case NODE_SEXT: ROWS((wide)((wide_signed)(a[k] << up) >> (int64_t)up) & mask);
-        case NODE_TRUNC: ROWS(a[k] & mask);
-        case LANE_FIXED:
-            start = quantity_of(e, o->start);
-            for (unsigned k = t->filled / WIDE; k < rows; k++)
-                d[k] = start - (wide){0};
-            break;
-        case LANE_AFFINE: {
-            step = quantity_of(e, o->step);
-            start = quantity_of(e, o->start) + t->first * step;
-            wide next = start + step * (wide){0, 1, 2, 3, 4, 5, 6, 7};
-            for (unsigned k = 0; k < rows; k++, next += step * WIDE)
-                d[k] = next & mask;
-            break;
-        }
-        case LANE_LOAD:
-            step = quantity_of(e, r->step);
-            start = strip_tag(quantity_of(e, r->base) + t->first * step);
-            load_lanes(to, memory + start, (int64_t)step, o->size, n);
-            break;
-        case LANE_GATHER:
-            gather_lanes(to, memory + signed_offset(quantity_of(e, o->start)), a1, o->size, n);
-            break;
-        case LANE_STORE:
-        case LANE_STORE_IF:
-            step = quantity_of(e, r->step);
-            start = strip_tag(quantity_of(e, r->base) + t->first * step);
-            store_lanes(memory + start, a1, o->kind == LANE_STORE ? NULL : b1, (int64_t)step, o->size, n);
-            break;
-        case LANE_SCAN:
-        case LANE_REDUCE: {
-            const struct lane_reduction *reduction = &program->reductions[o->index];
-            const uint64_t *x = t->slots[reduction->x], *condition = t->slots[reduction->condition];
-            uint64_t *acc = &t->acc[o->index], k = quantity_of(e, reduction->k);
-            const uint8_t *table = reduction->kind == REDUCE_TABLE ? memory + signed_offset(k) : NULL;
-            if (o->kind == LANE_SCAN)
-                *acc = scan(reduction, *acc, to, x, condition, k, table, n);
-            else if (reduction->kind == REDUCE_TABLE)
-                *acc = reduce_by_table(reduction, *acc, x, table, n);
-            else
-                *acc = reduce(reduction, *acc, x, condition, k, n);
-            break;
-        }
-        case LANE_LEAVES: {
-            wide any = a[0];
-            for (unsigned k = 1; k < rows; k++)
-                any |= a[k];
-            if (!(any[0] | any[1] | any[2] | any[3] | any[4] | any[5] | any[6] | any[7]))
-                break;
-            for (unsigned k = 0; k < t->leaves; k++)
-                if (a1[k]) {
-                    t->leaves = k;
-                    t->exit = o->index;
-                }
-            break;
-        }
-        case NODE_UDIV:
-            for (unsigned k = 0; k < n; k++)
-                to[k] = b1[k] ? a1[k] / b1[k] : 0;
-            break;
-        case NODE_BSWAP:
-            for (unsigned k = 0; k < n; k++)
-                to[k] = __builtin_bswap64(a1[k]) >> (64 - bits);
-            break;
-        case NODE_CLZ:
-            for (unsigned k = 0; k < n; k++)
-                to[k] = a1[k] ? (uint64_t)__builtin_clzll(a1[k]) - (64 - bits) : bits;
-            break;
-        default:
-            for (unsigned k = 0; k < n; k++)
-                to[k] = symbol_compute(o->kind, o->bits, o->from, a1[k], b1[k], 0);
-        }
+    const uint8_t *memory = e->memory->base;
+    uint64_t *restrict to = (uint64_t *)t->slots[o->to];
+    const uint64_t *a = (const uint64_t *)t->slots[o->a], *b = (const uint64_t *)t->slots[o->b];
+    const unsigned n = t->count;
+    switch (o->kind) {
+    case LANE_GATHER:
+        gather_lanes(to, memory + signed_offset(quantity_of(e, o->start)), a, o->size, n);
+        break;
+    case LANE_SCAN: {
+        const struct lane_reduction *r = &program->reductions[o->index];
+        const uint64_t k = quantity_of(e, r->k);
+        t->acc[o->index] = scan(r, t->acc[o->index], to, (const uint64_t *)t->slots[r->x],
+                                (const uint64_t *)t->slots[r->condition], k, memory + signed_offset(k), n);
+        break;
     }
-    if (n > t->filled)
-        t->filled = n / WIDE * WIDE;
+    case NODE_UDIV:
+        for (unsigned k = 0; k < n; k++)
+            to[k] = b[k] ? a[k] / b[k] : 0;
+        break;
+    case NODE_BSWAP:
+        for (unsigned k = 0; k < n; k++)
+            to[k] = __builtin_bswap64(a[k]) >> (64 - o->bits);
+        break;
+    case NODE_CLZ:
+        for (unsigned k = 0; k < n; k++)
+            to[k] = a[k] ? (uint64_t)__builtin_clzll(a[k]) - (64 - o->bits) : o->bits;
+        break;
+    default:
+        for (unsigned k = 0; k < n; k++)
+            to[k] = symbol_compute(o->kind, o->bits, o->from, a[k], b[k], 0);
+    }
 }
-#undef ROWS
+
+// ---- the others, by width ----
+
+static const uint8_t lane_numbers[64] = {
+    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
+};
+
+#define LANE_BITS 8
+#include "lanes.h"
+#undef LANE_BITS
+#define LANE_BITS 16
+#include "lanes.h"
+#undef LANE_BITS
+#define LANE_BITS 32
+#include "lanes.h"
+#undef LANE_BITS
+#define LANE_BITS 64
+#include "lanes.h"
+#undef LANE_BITS
+
+static void run_ops(struct batch_state *t, const struct lane_program *program)
+{
+    switch (program->width) {
+    case 1: run_ops_8(t, program); break;
+    case 2: run_ops_16(t, program); break;
+    case 4: run_ops_32(t, program); break;
+    default: run_ops_64(t, program);
+    }
+}
 
 static void begin(struct batch_state *t, const struct loop_plan *p, const struct entry *e,
-                  const struct lane_program *program, lanes *slots)
+                  const struct lane_program *program, uint8_t (*slots)[SLOT_BYTES])
 {
     t->p = p;
     t->e = e;
@@ -347,15 +180,16 @@ static void begin(struct batch_state *t, const struct loop_plan *p, const struct
 uint64_t batch_run(const struct loop_plan *p, const struct entry *e, uint64_t *x)
 {
     const struct batch *b = p->batch;
-    lanes slots[LANE_SLOTS];
+    uint8_t slots[LANE_SLOTS][SLOT_BYTES] __attribute__((aligned(64)));
     struct batch_state t;
-    uint64_t length = 0, most = e->batch < LANES ? e->batch : LANES;
+    const uint64_t lanes = SLOT_BYTES / b->run.width, most = e->batch < lanes ? e->batch : lanes;
+    uint64_t length = 0;
     begin(&t, p, e, &b->run, slots);
     for (; t.first < e->count; t.first += t.count) {
         t.count = (unsigned)(e->count - t.first < most ? e->count - t.first : most);
         run_ops(&t, &b->run);
         for (unsigned k = 0; b->sums_length && k < t.count; k++)
-            length += slots[b->length][k];
+            length += ((const uint64_t *)slots[b->length])[k];
     }
     for (unsigned i = 0; i < b->run.reduction_count; i++)
         x[b->run.reductions[i].reg] = t.acc[i];
@@ -367,7 +201,7 @@ uint64_t batch_run(const struct loop_plan *p, const struct entry *e, uint64_t *x
 enum found batch_find(const struct loop_plan *p, const struct entry *e, uint64_t limit, uint64_t *last,
                       unsigned *exit)
 {
-    lanes slots[LANE_SLOTS];
+    uint8_t slots[LANE_SLOTS][SLOT_BYTES] __attribute__((aligned(64)));
     struct batch_state t;
     const bool scans = scan_fits(&p->batch->scan, p, e);
     unsigned most = FIND_FIRST;
@@ -388,7 +222,7 @@ enum found batch_find(const struct loop_plan *p, const struct entry *e, uint64_t
             *exit = t.exit;
             return FOUND;
         }
-        most = scans ? scan_more(&p->batch->scan, most) : LANES;
+        most = scans ? scan_more(&p->batch->scan, most) : SLOT_BYTES / p->batch->find.width;
     }
     return FOUND_NONE;
 }

@@ -9,7 +9,7 @@
 #include "scan.h"
 
 enum {
-    LANES = 128, // iterations of a batch
+    SLOT_BYTES = 1024, // as many iterations make a batch as there is room for in a slot
     LANE_SLOTS = 40,
     LANE_OPS = 96,
     REDUCTIONS = 8,
@@ -37,6 +37,7 @@ struct lane_op {
 
 struct lane_program {
     unsigned op_count, slot_count, reduction_count;
+    unsigned width; // of a lane, bytes: no less than any operation needs
     struct lane_op ops[LANE_OPS];
     struct lane_reduction {
         uint8_t kind, reg, bits;

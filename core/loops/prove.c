@@ -213,7 +213,7 @@ static uint64_t run_nothing(const struct loop_plan *p, const struct entry *e, ui
 // How many iterations it takes until a plan pays. Measured, in nanoseconds: what a guard takes and what each
 // operation of a lane program takes for up to 32 iterations; an instruction of the plain loop takes about
 // one.
-enum { GUARD_NS = 40, SHORT_GUARD_NS = 22, LANE_OP_NS = 4, PATH_NS = 150 };
+enum { GUARD_NS = 40, SHORT_GUARD_NS = 22, BATCH_NS = 20, LANE_OP_NS = 4, PATH_NS = 150 };
 
 static unsigned mean_length(const struct loop_summary *s)
 {
@@ -222,7 +222,7 @@ static unsigned mean_length(const struct loop_summary *s)
 
 static void set_cost(struct loop_plan *p, const struct loop_summary *s, unsigned operations)
 {
-    p->cost = GUARD_NS + LANE_OP_NS * operations + (s->length ? 0 : PATH_NS);
+    p->cost = GUARD_NS + (operations ? BATCH_NS + LANE_OP_NS * operations : 0) + (s->length ? 0 : PATH_NS);
 }
 
 static const char *build_batch(struct prover *v)

@@ -441,6 +441,57 @@ int budget(const u16 *a, int n, int left)
     return i;
 }
 
+// ---- narrow ----
+
+void map_to_halves(u16 *to, const u8 *from, u32 n)
+{
+    for (u32 i = 0; i < n; i++)
+        to[i] = (u16)(from[i] * 5 + i);
+}
+void map_to_bytes(u8 *to, const u32 *from, u32 n)
+{
+    for (u32 i = 0; i < n; i++)
+        to[i] = (u8)((from[i] >> 3) + from[i] * 7);
+}
+void map_signed_bytes(signed char *to, const signed char *from, int limit, u32 n)
+{
+    for (u32 i = 0; i < n; i++)
+        to[i] = (signed char)(from[i] > limit ? from[i] - 1 : from[i] << 2 ^ 0x55);
+}
+void map_halves(short *to, const short *from, const short *other, u32 n)
+{
+    for (u32 i = 0; i < n; i++)
+        to[i] = (short)(from[i] * other[i] - (from[i] & ~other[i]));
+}
+u16 hash_halves(const u16 *a, u32 n)
+{
+    u16 h = 7;
+    for (u32 i = 0; i < n; i++)
+        h = (u16)(h * 31 + a[i]);
+    return h;
+}
+u64 hash_doubles(const u64 *a, u64 k, u32 n)
+{
+    u64 h = k;
+    for (u32 i = 0; i < n; i++)
+        h = h * k + a[i];
+    return h;
+}
+u8 sum_in_a_byte(const u8 *a, u32 n)
+{
+    u8 s = 0;
+    for (u32 i = 0; i < n; i++)
+        s = (u8)(s + a[i]);
+    return s;
+}
+int greatest_half(const short *a, u32 n)
+{
+    int most = -40000;
+    for (u32 i = 0; i < n; i++)
+        most = a[i] > most ? a[i] : most;
+    return most;
+}
+
 // ---- blocks ----
 
 struct words4 {
