@@ -469,7 +469,7 @@ static void patch_loop(const struct machine *m, struct loop *loop, op *header)
 static void wake_loop(cpu *c, op *header)
 {
     struct loop *loop = loop_at(c, header);
-    if (loop && loop->rests && header->handler == loop->handler)
+    if (loop && loop->rests && loop->cell.on && header->handler == loop->handler)
         patch_loop(machine_of(c), loop, header);
 }
 
