@@ -8,7 +8,7 @@
 #include "kernels.h"
 #include "symbols.h"
 
-enum { FIND_FIRST = 32 };
+enum { FIND_FIRST = 32, SCAN_FIRST = 256 }; // iterations
 
 struct batch_state {
     const struct loop_plan *p;
@@ -204,7 +204,7 @@ enum found batch_find(const struct loop_plan *p, const struct entry *e, uint64_t
     uint8_t slots[LANE_SLOTS][SLOT_BYTES] __attribute__((aligned(64)));
     struct batch_state t;
     const bool scans = scan_fits(&p->batch->scan, p, e);
-    unsigned most = FIND_FIRST;
+    unsigned most = scans ? SCAN_FIRST : FIND_FIRST;
     begin(&t, p, e, &p->batch->find, slots);
     for (; t.first < limit; t.first += t.count) {
         t.count = (unsigned)(limit - t.first < most ? limit - t.first : most);

@@ -232,7 +232,8 @@ static const char *build_batch(struct prover *v)
     p->batch = calloc(1, sizeof *p->batch);
     if (!p->batch || !batch_build(v, p->batch, &reason))
         return reason;
-    set_cost(p, v->s, p->batch->find.op_count + p->batch->run.op_count);
+    const bool scans = p->batch->scan.count > 0;
+    set_cost(p, v->s, (scans ? 0 : p->batch->find.op_count) + p->batch->run.op_count);
     p->run = p->batch->run.op_count ? batch_run : run_nothing;
     return NULL;
 }
