@@ -29,7 +29,7 @@ bool scan_fits(const struct scan *s, const struct loop_plan *p, const struct ent
 // others find.
 static inline unsigned scan_more(const struct scan *s, unsigned iterations)
 {
-    return iterations < 1 << 15 ? iterations * (s->count == 1 ? 32 : 4) : iterations;
+    return iterations < 1 << 15 ? iterations * (s->count == 1 ? 128 : 4) : iterations;
 }
 
 // How many of the n iterations from first on go by before one in which an exit is taken: *exit; n if in none.
