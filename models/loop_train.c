@@ -150,14 +150,15 @@ static struct tensor *bodies_loss(void *context, struct graph *g, uint64_t epoch
 }
 
 // A loop whose comparison tells its trips may as well be entered with another limit, and goes round
-// accordingly.
-static void enter_otherwise(float numbers[PREDICTOR_NUMBERS], float *trips, struct rng *random)
+// accordingly; then it does not matter much which loop it is.
+static bool enter_otherwise(float numbers[PREDICTOR_NUMBERS], float *trips, struct rng *random)
 {
     float step = exp2f(64 * numbers[0]) - 1, distance = exp2f(64 * numbers[1]) - 1;
     if (step < 1 || distance < 1 || fabsf(log2f(distance / step) - *trips) > 0.2f)
-        return;
+        return false;
     *trips = log2f(floorf(exp2f(20 * rng_uniform(random))));
     numbers[1] = log2f(step * exp2f(*trips) + 1) / 64;
+    return true;
 }
 
 static struct tensor *predictor_loss(void *context, struct graph *g, uint64_t epoch, uint64_t step)
@@ -172,8 +173,11 @@ static struct tensor *predictor_loss(void *context, struct graph *g, uint64_t ep
         memcpy(t->numbers[i], from + RECOGNIZER_EMBEDDING, sizeof t->numbers[i]);
         t->weight[i] = loop_trips_weight(s);
         t->trips[i] = loop_has_trips(s) ? loop_log2_trips(s) : 0;
-        if (s->counted && loop_has_trips(s) && rng_below(&random, 4))
-            enter_otherwise(t->numbers[i], &t->trips[i], &random);
+        if (s->counted && loop_has_trips(s) && rng_below(&random, 4) &&
+            enter_otherwise(t->numbers[i], &t->trips[i], &random) && rng_below(&random, 2)) {
+            from = t->known[LOOP_TRAIN] + (size_t)rng_below(&random, t->set->count[LOOP_TRAIN]) * INPUTS;
+            memcpy(t->embedding[i], from, sizeof t->embedding[i]);
+        }
     }
     struct tensor *x = nn_input(g, t->embedding[0], 2, (int[]){BATCH, RECOGNIZER_EMBEDDING});
     x = nn_dropout(g, x, t->recipe->drop);
@@ -221,7 +225,7 @@ static double evaluate_predictor(void *context, struct graph *g)
     struct tensor *trips = predictor_forward(&t->models.predictor, g, x, numbers);
     double error = 0;
     for (unsigned i = 0; i < count; i++) {
-        t->guesses[i].predicted_trips = trips->data[i];
+        t->guesses[i].predicted_trips = fmaxf(trips->data[i], 0);
         if (samples[i]->counted && loop_has_trips(samples[i]))
             error += fabs(trips->data[i] - loop_log2_trips(samples[i]));
     }

@@ -41,9 +41,9 @@ void loop_set_free(struct loop_set *set);
 
 // Other code for the same loop, for training: its registers X0..X28 numbered differently (unless it calls),
 // neighbours exchanged that do not need each other, comparisons turned round, instructions between them that
-// have nothing to do with the rest, or calls, with what these change in the labels. classless: also branches,
-// with which the class may not be right any more. Leaves it as it is if it has an instruction whose registers
-// are not known.
+// have nothing to do with the rest, or calls, with what these change in the labels. classless: also branches
+// and streams, with which the class may not be right any more. Leaves it as it is if it has an instruction
+// whose registers are not known.
 void loop_vary(struct loop_sample *sample, bool classless, struct rng *random);
 
 // ---- models ----

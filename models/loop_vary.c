@@ -124,6 +124,30 @@ static void insert_branch(struct varied *v, struct rng *random)
                rng_below(random, 29));
 }
 
+// Streams that nothing compares, and vector code.
+static void insert_stream(struct varied *v, struct rng *random)
+{
+    unsigned base = free_register(v, random), data = free_register(v, random);
+    uint32_t a = rng_below(random, 32), b = rng_below(random, 32), c = rng_below(random, 32);
+    uint32_t size = rng_below(random, 4), step = ((1u << size) * (1 + rng_below(random, 4))) & 0x1ff;
+    if (v->body->length == LOOP_BODY_MAX || base == 31 || data == 31 || base == data)
+        return;
+    step = rng_below(random, 4) ? step : -step & 0x1ff;
+    const uint32_t words[] = {
+        size << 30 | 0x38400400 | step << 12 | base << 5 | data, // LDR data, [base], #step
+        size << 30 | 0x38000400 | step << 12 | base << 5 | data, // STR
+        0x3cc00400 | (step & 0x1f0) << 12 | base << 5 | a, // LDR Qa, [base], #step
+        0x3c800400 | (step & 0x1f0) << 12 | base << 5 | a, // STR
+        0x4cdf7000 | size << 10 | base << 5 | a, // LD1 {Va}, [base], #16
+        0x4c9f0000 | size << 10 | base << 5 | a, // ST4 {Va, ...}, [base], #64
+        0x4e208400 | size << 22 | c << 16 | b << 5 | a, // ADD Va, Vb, Vc
+        0x6e201c00 | c << 16 | b << 5 | a, // EOR
+        0x2f08a400 | b << 5 | a, // UXTL
+        0x4f000400 | a, // MOVI
+    };
+    insert(v, rng_below(random, v->body->length), words[rng_below(random, sizeof words / sizeof words[0])]);
+}
+
 static void insert_call(struct varied *v, struct rng *random)
 {
     if (v->body->length == LOOP_BODY_MAX)
@@ -224,6 +248,9 @@ static bool insert_some(struct varied *v, struct loop_sample *sample, bool class
         insert_call(v, random);
     if (branches)
         insert_branch(v, random);
+    bool streams = classless && rng_below(random, 2) == 0;
+    for (unsigned n = streams ? 1 + rng_below(random, 4) : 0; n; n--)
+        insert_stream(v, random);
     for (unsigned n = rng_below(random, 4); n; n--)
         insert_idle(v, random);
     struct loop_shape shape;

@@ -61,5 +61,5 @@ void predictor_guess(const struct iteration_predictor *m, struct graph *g, struc
         predictor_numbers(bodies[r], guesses[r]->counter, numbers + r * PREDICTOR_NUMBERS);
     struct tensor *trips = predictor_forward(m, g, embedding, numbers);
     for (int r = 0; r < rows; r++)
-        guesses[r]->predicted_trips = trips->data[r];
+        guesses[r]->predicted_trips = fmaxf(trips->data[r], 0); // once is the least
 }
