@@ -125,12 +125,14 @@ static const struct template *choose(const struct template_set *set, enum loop_c
 static bool write_functions(const struct builder *b, struct rng *r, unsigned functions, FILE *source,
                             FILE *calls, char *error, size_t size)
 {
-    // All of them, and once more those whose loops the compilers make more alike.
+    // All of them, and once more those whose loops the compilers make more alike, or that there are more
+    // kinds of.
     static const enum loop_class classes[] = {
-        LOOP_FILL,   LOOP_COPY,      LOOP_STRIDED_COPY, LOOP_COLUMN,   LOOP_SPAN,      LOOP_MAP,
-        LOOP_SCAN,   LOOP_REDUCTION, LOOP_COMPARE,      LOOP_POLL,     LOOP_COUNTDOWN, LOOP_LIST_WALK,
-        LOOP_SEARCH, LOOP_OTHER,     LOOP_NONE,         LOOP_SCAN,     LOOP_SORT_PASS, LOOP_COMPARE,
-        LOOP_POLL,   LOOP_LIST_WALK, LOOP_SEARCH,       LOOP_SORT_PASS};
+        LOOP_FILL,      LOOP_COPY,      LOOP_STRIDED_COPY, LOOP_COLUMN,  LOOP_SPAN,
+        LOOP_MAP,       LOOP_SCAN,      LOOP_REDUCTION,    LOOP_COMPARE, LOOP_POLL,
+        LOOP_COUNTDOWN, LOOP_LIST_WALK, LOOP_SEARCH,       LOOP_OTHER,   LOOP_NONE,
+        LOOP_SCAN,      LOOP_SORT_PASS, LOOP_COMPARE,      LOOP_POLL,    LOOP_LIST_WALK,
+        LOOP_SEARCH,    LOOP_SORT_PASS, LOOP_OTHER,        LOOP_MAP,     LOOP_OTHER};
     fprintf(source, "#include \"runtime.h\"\n");
     fprintf(calls, "#include \"calls.h\"\n");
     for (unsigned i = 0; i < functions; i++) {

@@ -11,7 +11,7 @@
 #include "loop_image.h"
 #include "loop_shape.h"
 
-enum { PROGRAMS = 32, FUNCTIONS = 110, WINDOWS = 3, CONFIGURATIONS_MOST = 32 };
+enum { PROGRAMS = 32, FUNCTIONS = 125, WINDOWS = 3, CONFIGURATIONS_MOST = 32 };
 
 struct generation {
     const struct tool_options *options;
@@ -39,6 +39,11 @@ static bool add_loop(struct generation *g, const struct loop_image *image, const
         return true;
     g->found++;
     enum label_verdict verdict = loop_image_sample(image, loop, said, &sample);
+    uint32_t words[LABEL_LENGTH_MOST];
+    unsigned length = (loop->branch - loop->header) / 4 + 1;
+    if (verdict == LABEL_GOOD && loop_image_copy(image, loop->header, words, length) &&
+        loop_is_unclear(&sample, words, length))
+        verdict = LABEL_UNCLEAR;
     name_sample(&sample, program, configuration);
     if (verdict == LABEL_GOOD)
         return loop_data_add(&g->data, &sample);

@@ -2,6 +2,7 @@
 #include "loop_label.h"
 
 #include "../core/loops/plan.h"
+#include "../core/nn/loop_code.h"
 #include "loop_shape.h"
 
 const char *const label_verdict_names[LABEL_VERDICTS] = {
@@ -13,6 +14,7 @@ const char *const label_verdict_names[LABEL_VERDICTS] = {
     [LABEL_NO_CLASS] = "class not known",
     [LABEL_OTHER_CLASS] = "another class by its summary",
     [LABEL_NO_TYPE] = "exits not understood",
+    [LABEL_UNCLEAR] = "not clear",
 };
 
 static int64_t evaluate(const struct linear *l, const uint64_t *x)
@@ -94,13 +96,29 @@ static bool agree(enum loop_class shown, enum loop_class said)
            (shown == LOOP_MAP && (said == LOOP_COLUMN || said == LOOP_SPAN || said == LOOP_SORT_PASS));
 }
 
+// Whether a loop of which no summary shows a class is of none: it is no list walk and exchanges nothing, and
+// the shape excludes all the others, or, where there is a summary, those in which this sees every loop.
+static bool is_of_no_kind(const struct loop_shape *shape, bool summarized)
+{
+    if (!shape->stores || shape->copy_stores == shape->stores || loop_shape_allows(shape, LOOP_LIST_WALK))
+        return false;
+    if (!summarized && !shape->same_stores)
+        return false; // of values chosen by a comparison, maybe
+    for (enum loop_class class = 0; class < LOOP_OTHER; class ++)
+        if (class != LOOP_SORT_PASS && !(summarized && class == LOOP_MAP) && loop_shape_allows(shape, class))
+            return false;
+    return true;
+}
+
 // The class that the code shows by itself, LOOP_CLASSES if none.
 static enum loop_class shown_class(const struct loop_shape *shape, const struct loop_summary *summary)
 {
     enum loop_class class = summary ? plan_class_of(summary) : LOOP_OTHER;
     if (shape->calls)
         return LOOP_NONE;
-    return class == LOOP_OTHER || !loop_shape_allows(shape, class) ? LOOP_CLASSES : class;
+    if (class == LOOP_OTHER)
+        return is_of_no_kind(shape, summary) ? LOOP_OTHER : LOOP_CLASSES;
+    return loop_shape_allows(shape, class) ? class : LOOP_CLASSES;
 }
 
 enum label_verdict loop_label(struct loop_sample *sample, uint32_t header, const uint32_t *words,
@@ -137,4 +155,41 @@ enum label_verdict loop_label(struct loop_sample *sample, uint32_t header, const
     sample->counter = shape.counter;
     sample->counted = shape.counted;
     return LABEL_GOOD;
+}
+
+// Other code may lie between where a branch starts and where it leads back to.
+static bool is_one_piece(const uint32_t *words, unsigned length)
+{
+    bool reached[LABEL_LENGTH_MOST] = {true}, more = true;
+    while (more) {
+        more = false;
+        for (unsigned i = 0; i < length; i++) {
+            struct code_insn insn;
+            code_decode(words[i], &insn);
+            bool jumps =
+                (words[i] & 0xff9ffc1f) == 0xd61f0000 && (words[i] & 0x00600000) != 0x00200000; // BR, RET
+            int to = insn.kind == CODE_BRANCH ? (int)i + insn.target : -1;
+            if (!reached[i])
+                continue;
+            if (to >= 0 && to < (int)length && !reached[to])
+                more = reached[to] = true;
+            if (!jumps && (insn.kind != CODE_BRANCH || insn.conditional) && i + 1 < length && !reached[i + 1])
+                more = reached[i + 1] = true;
+        }
+    }
+    for (unsigned i = 0; i < length; i++)
+        if (!reached[i])
+            return false;
+    return true;
+}
+
+bool loop_is_unclear(const struct loop_sample *sample, const uint32_t *words, unsigned length)
+{
+    bool calls = false;
+    for (unsigned i = 0; i < sample->body.length; i++) {
+        struct code_insn insn;
+        code_decode(sample->body.words[i], &insn);
+        calls |= insn.kind == CODE_LEAVES;
+    }
+    return (sample->class == LOOP_NONE && !calls) || !is_one_piece(words, length);
 }

@@ -16,6 +16,7 @@ enum label_verdict {
     LABEL_NO_CLASS, // nobody says one, and the code shows none
     LABEL_OTHER_CLASS, // its summary is of another one
     LABEL_NO_TYPE, // what the exits hang on is not known
+    LABEL_UNCLEAR, // see loop_is_unclear
     LABEL_VERDICTS,
 };
 extern const char *const label_verdict_names[LABEL_VERDICTS];
@@ -25,5 +26,9 @@ extern const char *const label_verdict_names[LABEL_VERDICTS];
 // of the loop, of which the body may be the end; the registers at the entry are in the body.
 enum label_verdict loop_label(struct loop_sample *sample, uint32_t header, const uint32_t *words,
                               unsigned length);
+
+// Whether nothing is to be learned from a loop with a label: its header does not lead to all of its code, or
+// the call in it is not in the body. words: as above.
+bool loop_is_unclear(const struct loop_sample *sample, const uint32_t *words, unsigned length);
 
 #endif

@@ -14,6 +14,8 @@
 #include "elf_code.h"
 #include "loop_label.h"
 
+enum { CALLING = 2 }; // of so many loops that call something one is taken
+
 static const char libraries[] = "/usr/aarch64-linux-gnu/lib/*.so*";
 static const char *const of_the_guest[] = {"libc.so", "libm.so", "ld-linux"};
 
@@ -36,6 +38,12 @@ static uint64_t some_value(struct rng *random)
     }
 }
 
+// Loops that make or change something, but end when the data say so, are hard to tell from others.
+static bool is_plain(const struct loop_sample *s)
+{
+    return s->type != LOOP_TYPE_DATA || (s->class > LOOP_MAP && s->class != LOOP_COUNTDOWN);
+}
+
 // The loop that the branch at words[at] closes. False if it is none whose code says what it is.
 static bool cut_out(const struct code_word *words, size_t at, struct rng *random, struct loop_sample *sample)
 {
@@ -56,7 +64,10 @@ static bool cut_out(const struct code_word *words, size_t at, struct rng *random
     memcpy(body->words, code + length - body->length, body->length * sizeof code[0]);
     for (unsigned r = 0; r < 32; r++)
         body->x[r] = some_value(random);
-    if (loop_label(sample, (uint32_t)first->pc, code, length) != LABEL_GOOD)
+    if (loop_label(sample, (uint32_t)first->pc, code, length) != LABEL_GOOD ||
+        loop_is_unclear(sample, code, length))
+        return false;
+    if (sample->class == LOOP_NONE ? rng_below(random, CALLING) : !is_plain(sample))
         return false;
     sample->trips_count = 0;
     sample->entries = sample->iterations = 0;

@@ -49,7 +49,8 @@ static void look_at_all(struct tuner *t)
         memcpy(to + ATTENDED, trunk.registers->data, REGISTERS * sizeof *to);
         to += ATTENDED + REGISTERS;
         memcpy(to, embedding->data, RECOGNIZER_EMBEDDING * sizeof *to);
-        predictor_numbers(body, (unsigned)tensor_best(out.counter, 0), to + RECOGNIZER_EMBEDDING);
+        unsigned counter = detector_register(body, (unsigned)tensor_best(out.counter, 0));
+        predictor_numbers(body, counter, to + RECOGNIZER_EMBEDDING);
     }
     graph_destroy(&g);
 }
@@ -64,7 +65,7 @@ static void take(struct tuner *t, unsigned row, unsigned i)
     memcpy(t->embedding[row], from, sizeof t->embedding[row]);
     memcpy(t->numbers[row], from + RECOGNIZER_EMBEDDING, sizeof t->numbers[row]);
     t->types[row] = (int)s->type;
-    t->counters[row] = (int)s->counter;
+    t->counters[row] = (int)detector_number(&s->body, s->counter);
     t->classes[row] = (int)s->class;
     t->trips[row] = loop_has_trips(s) ? loop_log2_trips(s) : 0;
     t->log10_trips[row] = t->trips[row] * LOG10_2;

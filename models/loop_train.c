@@ -17,9 +17,9 @@ static const struct recipe {
     float rate, floor, decay, drop;
     const char *data;
 } recipes[LOOP_NETS] = {
-    [NET_DETECTOR] = {30, 1e-3f, 1e-5f, 0.01f, 0.1f,
+    [NET_DETECTOR] = {15, 1e-3f, 1e-5f, 0.01f, 0.1f,
                       "neuromodel generate loops, library-loops; 3 of 4 samples varied (loop_vary.c)"},
-    [NET_RECOGNIZER] = {30, 1e-3f, 1e-5f, 0.01f, 0.2f,
+    [NET_RECOGNIZER] = {26, 1e-3f, 1e-5f, 0.01f, 0.2f,
                         "neuromodel generate loops, library-loops; 3 of 4 samples varied (loop_vary.c)"},
     [NET_PREDICTOR] = {200, 2e-3f, 1e-5f, 0, 0,
                        "neuromodel generate loops, library-loops; with the recognizer's embedding and the "
@@ -108,7 +108,7 @@ static struct tensor *detector_loss(struct trainer *t, struct graph *g, const st
     for (int i = 0; i < BATCH; i++) {
         const struct loop_sample *s = &t->batch[i];
         t->types[i] = (int)s->type;
-        t->counters[i] = (int)s->counter;
+        t->counters[i] = (int)detector_number(&s->body, s->counter);
         t->trips[i] = loop_has_trips(s) ? loop_log2_trips(s) * LOG10_2 : 0;
         t->weight[i] = loop_trips_weight(s);
         t->by_type[i] = t->type_weight[s->type];

@@ -7,7 +7,8 @@
 enum { BITS = 32, CODE = 128, SIDE = CODE - BITS, STATE = 2 * CODE };
 
 const char detector_architecture[] =
-    "words from the backward branch on, 32 bits each: 32 -> 128 LN ReLU -> 128, plus [32 -> 96 | bits]; "
+    "words from the backward branch on, registers numbered by what they do, no addresses, 32 bits each: 32 "
+    "-> 128 LN ReLU -> 128, plus [32 -> 96 | bits]; "
     "biLSTM "
     "128 x 2 layers; attention 256, 4 heads, from the branch to all, plus the branch's state = A; registers: "
     "64 -> 128 LN ReLU -> 128 = R; type [A R] 384 -> 128 ReLU -> 4; counter A 256 -> 32; trips [A R "
@@ -38,13 +39,14 @@ void detector_destroy(struct loop_detector *m)
     params_destroy(&m->params);
 }
 
-static struct tensor *bits_of(struct graph *g, const struct loop_body *const *bodies, int rows, int time)
+static struct tensor *bits_of(struct graph *g, const struct loop_body *const *bodies,
+                              const struct detector_view *views, int rows, int time)
 {
     struct tensor *x = nn_input(g, NULL, 3, (int[]){time, rows, BITS});
     for (int t = 0; t < time; t++)
         for (int r = 0; r < rows; r++) {
-            const struct loop_body *body = bodies[r];
-            uint32_t word = t < (int)body->length ? body->words[body->length - 1 - t] : 0;
+            int length = (int)bodies[r]->length;
+            uint32_t word = t < length ? views[r].words[length - 1 - t] : 0;
             float *to = x->data + ((size_t)t * rows + r) * BITS;
             for (int b = 0; b < BITS; b++)
                 to[b] = word >> b & 1 ? 1 : -1;
@@ -52,13 +54,14 @@ static struct tensor *bits_of(struct graph *g, const struct loop_body *const *bo
     return x;
 }
 
-static struct tensor *registers_of(struct graph *g, const struct loop_body *const *bodies, int rows)
+static struct tensor *registers_of(struct graph *g, const struct loop_body *const *bodies,
+                                   const struct detector_view *views, int rows)
 {
     struct tensor *x = nn_input(g, NULL, 3, (int[]){1, rows, 2 * LOOP_REGISTERS});
     for (int r = 0; r < rows; r++)
         for (int i = 0; i < LOOP_REGISTERS; i++) {
             float value = (float)(int64_t)bodies[r]->x[i];
-            float *to = x->data + (size_t)r * 2 * LOOP_REGISTERS + i;
+            float *to = x->data + (size_t)r * 2 * LOOP_REGISTERS + views[r].number[i];
             to[0] = copysignf(log10f(fabsf(value) + 1) / 10, value);
             to[LOOP_REGISTERS] = bodies[r]->x[i] != 0;
         }
@@ -78,17 +81,20 @@ struct detector_trunk detector_look(const struct loop_detector *m, struct graph 
                                     const struct loop_body *const *bodies, int rows, float drop)
 {
     int *lengths = arena_alloc(&g->temporaries, rows * sizeof *lengths), time = 0;
+    struct detector_view *views = arena_alloc(&g->temporaries, rows * sizeof *views);
     for (int r = 0; r < rows; r++) {
+        detector_view_of(bodies[r], &views[r]);
         lengths[r] = (int)bodies[r]->length;
         time = lengths[r] > time ? lengths[r] : time;
     }
-    struct tensor *bits = bits_of(g, bodies, rows, time);
+    struct tensor *bits = bits_of(g, bodies, views, rows, time);
     struct tensor *code = two_layers(g, m->instruction, &m->instruction_norm, bits);
     code = nn_add(g, code, nn_concat(g, dense_forward(&m->side, g, bits), bits));
     struct tensor *states = nn_dropout(g, lstm_forward(&m->lstm, g, code, lengths), drop);
     struct tensor *branch = nn_step(g, states, 0);
     struct tensor *attended = attention_forward(&m->attention, g, branch, states, lengths, NULL);
-    struct tensor *registers = two_layers(g, m->registers, &m->registers_norm, registers_of(g, bodies, rows));
+    struct tensor *registers =
+        two_layers(g, m->registers, &m->registers_norm, registers_of(g, bodies, views, rows));
     return (struct detector_trunk){nn_dropout(g, nn_add(g, attended, branch), drop),
                                    nn_dropout(g, registers, drop)};
 }
@@ -110,7 +116,7 @@ void detector_guess(const struct loop_detector *m, struct graph *g, const struct
     struct detector_output out = detector_decide(m, g, detector_look(m, g, bodies, rows, 0));
     for (int r = 0; r < rows; r++) {
         guesses[r]->type = (enum loop_type)tensor_best(out.type, r);
-        guesses[r]->counter = (unsigned)tensor_best(out.counter, r);
+        guesses[r]->counter = detector_register(bodies[r], (unsigned)tensor_best(out.counter, r));
         guesses[r]->detector_trips = out.trips->data[r];
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The 40 static features of an instruction in a loop body: nine opcode bits below the top byte (those of the
-// dispatch net), what kind of instruction it is, and how its operands move through the iteration and from one
+// dispatch net; of branches, where they are displacement, the condition instead), what kind of instruction it
+// is, and how its operands move through the iteration and from one
 // iteration to the next.
 #include "pattern_recognizer.h"
 
@@ -54,6 +55,17 @@ static bool two_loads(uint32_t loaded)
     return loaded & (loaded - 1);
 }
 
+// What a branch asks, where other instructions have their opcode's bits: the condition in bits 15:12, whether
+// it asks one bit in bit 11, and in bit 10 whether that is the sign.
+static uint32_t of_branch(const struct code_insn *insn)
+{
+    bool one_bit = insn->tests && insn->bit < 64;
+    if (!insn->conditional)
+        return 0;
+    return (uint32_t)insn->condition << 12 | (uint32_t)one_bit << 11 |
+           (uint32_t)(one_bit && (insn->bit & 31) == 31) << 10;
+}
+
 static void features_of(const struct code_body *code, unsigned at, code_set affine, code_set carried,
                         uint32_t word, float out[LOOP_FEATURES])
 {
@@ -61,11 +73,12 @@ static void features_of(const struct code_body *code, unsigned at, code_set affi
     const struct code_fact *fact = &code->fact[at];
     const struct form *address = &fact->address, *value = &fact->value;
     float *to = out;
-    for (unsigned b = 0; b < OPCODE_BITS; b++)
-        *to++ = (float)(word >> opcode_bits[b] & 1);
-
     bool load = insn->kind == CODE_LOAD, store = insn->kind == CODE_STORE, memory = load || store;
     bool branch = insn->kind == CODE_BRANCH;
+    uint32_t opcode = branch ? of_branch(insn) : word;
+    for (unsigned b = 0; b < OPCODE_BITS; b++)
+        *to++ = (float)(opcode >> opcode_bits[b] & 1);
+
     *to++ = load && !fact->slot;
     *to++ = store && !fact->slot;
     *to++ = fact->slot;
@@ -85,7 +98,8 @@ static void features_of(const struct code_body *code, unsigned at, code_set affi
     const struct form *left = compares ? &test->left : &none, *right = compares ? &test->right : &none;
     uint32_t compared = left->loaded | right->loaded;
     *to++ = decides && code_is_exit(code, at);
-    *to++ = branch && (int)at + insn->target <= 0;
+    // Back to the header, or -1: to before what is seen of the body.
+    *to++ = !branch || insn->target > 0 ? 0 : (int)at + insn->target < 0 ? -1 : (int)at + insn->target == 0;
     *to++ = branch && insn->target > 0 && at + insn->target < code->length;
     *to++ = compared != 0;
     *to++ = two_loads(compared);

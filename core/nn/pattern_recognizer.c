@@ -15,7 +15,8 @@ enum {
 };
 
 const char recognizer_architecture[] =
-    "words: embedding of the top byte 256x32 and 40 static features: 72 -> 48 GELU; biLSTM 128; LN(states + "
+    "words: embedding of the top byte 256x32 and 40 static features (of branches the condition): 72 -> 48 "
+    "GELU; biLSTM 128; LN(states + "
     "attention 256, 4 heads, of the states to themselves); mean over time -> 128; class 128 -> 64 ReLU -> "
     "16; "
     "confidence 128 -> 64 ReLU -> 1";

@@ -257,6 +257,62 @@ static void test_varying(const struct loop_set *set)
     report(wrong == 0 && other_words > set->data.count / 2, "a varied loop is the same loop");
 }
 
+// The body with registers a and b exchanged, somewhere else.
+static void exchange(struct loop_body *body, unsigned a, unsigned b)
+{
+    for (unsigned i = 0; i < body->length; i++) {
+        struct code_insn insn;
+        code_decode(body->words[i], &insn);
+        for (unsigned f = 0; f < CODE_FIELDS; f++) {
+            unsigned shift = code_field_shift[f], r = body->words[i] >> shift & 31;
+            uint32_t to = r == a ? b : r == b ? a : r;
+            if (insn.general >> f & 1)
+                body->words[i] = (body->words[i] & ~(31u << shift)) | to << shift;
+        }
+        if ((body->words[i] & 0x9f000000) == 0x90000000) // ADRP
+            body->words[i] ^= 1u << 29 | 3u << 5;
+    }
+    body->pc += 4096;
+    uint64_t kept = body->x[a];
+    body->x[a] = body->x[b];
+    body->x[b] = kept;
+}
+
+static void test_view(const struct loop_set *set)
+{
+    struct rng random = {5};
+    unsigned wrong = 0, compared = 0;
+    for (size_t i = 0; i < set->data.count; i++) {
+        const struct loop_body *body = &set->data.samples[i].body;
+        struct detector_view view, other;
+        struct loop_body exchanged = *body;
+        unsigned a = rng_below(&random, 29), b = rng_below(&random, 29);
+        bool plain = true, good = true;
+        detector_view_of(body, &view);
+        for (unsigned r = 0; r < 32; r++)
+            good &= view.number[r] < 32 && detector_register(body, view.number[r]) == r &&
+                    detector_number(body, r) == view.number[r] && (r < 29 || view.number[r] == r);
+        for (unsigned k = 0; k < body->length; k++) { // a call changes some registers and not others
+            struct code_insn insn;
+            code_decode(body->words[k], &insn);
+            plain &= insn.known && insn.kind != CODE_LEAVES;
+        }
+        exchange(&exchanged, a, b);
+        detector_view_of(&exchanged, &other);
+        if (plain) {
+            uint32_t named = 0;
+            for (unsigned k = 0; k < body->length; k++)
+                named |= view.words[k] ^ other.words[k];
+            good &= named == 0;
+            compared++;
+        }
+        if (!good && !wrong++)
+            printf("# %s %s\n", set->data.samples[i].program, set->data.samples[i].function);
+    }
+    report(wrong == 0 && compared > set->data.count / 2,
+           "what the detector sees hangs neither on the choice of registers nor on addresses");
+}
+
 // Where the reading finds how far a loop has to go, the recorded run went as far.
 static void test_way(const struct loop_set *set)
 {
@@ -292,6 +348,7 @@ int main(int argc, char **argv)
     test_alive();
     loop_models_destroy(&models);
     test_decoding();
+    test_view(&set);
     test_varying(&set);
     test_way(&set);
     test_shipped(argv[1], &set);
