@@ -96,16 +96,16 @@ static bool agree(enum loop_class shown, enum loop_class said)
            (shown == LOOP_MAP && (said == LOOP_COLUMN || said == LOOP_SPAN || said == LOOP_SORT_PASS));
 }
 
-// Whether a loop of which no summary shows a class is of none: it is no list walk and exchanges nothing, and
-// the shape excludes all the others, or, where there is a summary, those in which this sees every loop.
+// Whether a loop of which no summary shows a class is of none: it stores other things than it has loaded, as
+// no exchange does, and its shape excludes all other classes, but for MAP, which a summary would have shown.
 static bool is_of_no_kind(const struct loop_shape *shape, bool summarized)
 {
     if (!shape->stores || shape->copy_stores == shape->stores || loop_shape_allows(shape, LOOP_LIST_WALK))
         return false;
     if (!summarized && !shape->same_stores)
         return false; // of values chosen by a comparison, maybe
-    for (enum loop_class class = 0; class < LOOP_OTHER; class ++)
-        if (class != LOOP_SORT_PASS && !(summarized && class == LOOP_MAP) && loop_shape_allows(shape, class))
+    for (unsigned c = 0; c < LOOP_OTHER; c++)
+        if (c != LOOP_SORT_PASS && !(summarized && c == LOOP_MAP) && loop_shape_allows(shape, c))
             return false;
     return true;
 }

@@ -7,6 +7,7 @@ struct walk {
     struct code_body *code;
     struct form now[CODE_VARS];
     code_set fixed; // what no instruction writes
+    code_set multiplied; // what multiples are made of
     code_set written, read_first; // read_first: the value of the iteration's start was used
     struct {
         uint8_t base;
@@ -178,6 +179,16 @@ static bool is_part(const struct code_insn *i, unsigned field, const struct form
     return (!f->linear || i->extracts >> field & 1) && !f->loads && f->from;
 }
 
+// The product of two sums, of which one is fixed.
+static bool is_multiple(struct walk *w, const struct form *n, const struct form *m)
+{
+    bool n_fixed = !(n->from & ~w->fixed), m_fixed = !(m->from & ~w->fixed);
+    if (!n->linear || !m->linear || n->loads || m->loads || n_fixed == m_fixed)
+        return false;
+    w->multiplied |= n->from | m->from;
+    return true;
+}
+
 static struct form computed(struct walk *w, const struct code_insn *i, struct code_fact *fact)
 {
     struct form n = value_in(w, i, CODE_N), m = value_in(w, i, CODE_M), a = value_in(w, i, CODE_A);
@@ -192,6 +203,12 @@ static struct form computed(struct walk *w, const struct code_insn *i, struct co
     if (i->multiplies && m.linear && m.terms == 0)
         return form_sum(&a, 1, &n, times(m.constant, i->m_factor), 0);
     struct form f = form_mixed(&n, &m);
+    if (i->multiplies && is_multiple(w, &n, &m)) {
+        struct form multiple = form_of_var(CODE_MULTIPLE);
+        multiple.from |= f.from;
+        multiple.direct |= f.direct;
+        return form_sum(&a, 1, &multiple, i->m_factor, 0);
+    }
     f = form_mixed(&f, &a);
     f = form_mixed(&f, &d);
     if (i->reads_flags) {
@@ -290,6 +307,12 @@ void code_read(const struct loop_body *body, struct code_body *code)
     for (unsigned v = 0; v < CODE_VARS; v++)
         if (w.written & bit_of(v))
             find_step(code, v);
+    bool steady = true;
+    for (unsigned v = 0; v < CODE_VARS; v++)
+        if (w.multiplied & bit_of(v))
+            steady &= code->shape[v] == SHAPE_AFFINE || code->shape[v] == SHAPE_UNTOUCHED;
+    code->shape[CODE_MULTIPLE] = steady ? SHAPE_AFFINE : SHAPE_CARRIED;
+    code->step[CODE_MULTIPLE] = form_of_var(CODE_FIXED);
 }
 
 bool code_form_is_steady(const struct code_body *code, const struct form *f)

@@ -16,6 +16,7 @@ enum {
     CODE_SLOT0 = 64,
     CODE_SLOTS = 16,
     CODE_FIXED = CODE_SLOT0 + CODE_SLOTS, // whatever is computed of what the loop does not change
+    CODE_MULTIPLE, // a product of that and of something that moves steadily
     CODE_VARS,
     CODE_NO_VAR = 255,
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The 40 static features of an instruction in a loop body: nine opcode bits below the top byte (those of the
 // dispatch net; of branches, where they are displacement, the condition instead), what kind of instruction it
-// is, and how its operands move through the iteration and from one
-// iteration to the next.
+// is, and how its operands move through the iteration and from one iteration to the next.
 #include "pattern_recognizer.h"
 
 #include <string.h>

@@ -108,7 +108,7 @@ static uint32_t set_bits(uint32_t word, unsigned low, unsigned count, uint32_t v
 static uint32_t without_address(uint32_t word, const struct code_insn *insn, unsigned at, unsigned length)
 {
     if ((word & 0x1f000000) == 0x10000000) // ADR, ADRP
-        return set_bits(set_bits(word, 5, 19, 0), 29, 2, (word >> 30 & 2));
+        return set_bits(set_bits(word, 5, 19, 0), 29, 2, 0);
     if ((word & 0x3b000000) == 0x18000000) // LDR of a literal
         return set_bits(word, 5, 19, 0);
     if ((word & 0xfc000000) == 0x94000000) // BL
