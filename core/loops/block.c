@@ -132,18 +132,6 @@ static void put(uint8_t *to, uint64_t value, unsigned size)
     }
 }
 
-static uint64_t get(const uint8_t *from, unsigned size)
-{
-    uint64_t value = 0;
-    switch (size) {
-    case 8: memcpy(&value, from, 8); break;
-    case 4: memcpy(&value, from, 4); break;
-    case 2: memcpy(&value, from, 2); break;
-    default: value = *from;
-    }
-    return value;
-}
-
 uint64_t block_run(const struct loop_plan *p, const struct entry *e, uint64_t *x)
 {
     const struct block *b = p->block;
@@ -163,7 +151,7 @@ uint64_t block_run(const struct loop_plan *p, const struct entry *e, uint64_t *x
     if (b->delayed) {
         from += (int64_t)(e->count - 1) * step;
         for (unsigned i = 0; i < b->count; i++)
-            x[b->parts[i].reg] = get(from + b->parts[i].at, b->parts[i].size);
+            x[b->parts[i].reg] = read_element(from + b->parts[i].at, b->parts[i].size);
     }
     return e->count * p->length;
 }

@@ -74,19 +74,6 @@ static inline bool find_range(const struct loop_plan *p, const struct entry *e, 
            guard_pages_allow(e->memory, low, high, r->is_store ? MAY_WRITE : MAY_READ);
 }
 
-static inline uint64_t read_memory(const uint8_t *at, unsigned bits)
-{
-    uint64_t eight;
-    uint32_t four;
-    uint16_t two;
-    switch (bits) {
-    case 64: memcpy(&eight, at, sizeof eight); return eight;
-    case 32: memcpy(&four, at, sizeof four); return four;
-    case 16: memcpy(&two, at, sizeof two); return two;
-    default: return *at;
-    }
-}
-
 // Runs the entry ops [from, to); false if one would read what it may not.
 static inline bool run_entry_ops(const struct loop_plan *p, struct entry *e, unsigned from, unsigned to)
 {
@@ -97,7 +84,7 @@ static inline bool run_entry_ops(const struct loop_plan *p, struct entry *e, uns
             uint64_t address = strip_tag(a), last = address + o->bits / 8 - 1;
             if (!guard_may_read(e->memory, address, o->bits / 8))
                 return false;
-            result = read_memory(e->memory->base + address, o->bits);
+            result = read_element(e->memory->base + address, o->bits / 8);
             e->range[o->reach].low = address;
             e->range[o->reach].high = last;
         } else if (o->kind == NODE_ADD) {

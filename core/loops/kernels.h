@@ -13,6 +13,16 @@
 #define EACH_WIDTH
 #endif
 
+// DO(type) for elements of size bytes.
+#define EACH_SIZE(size, DO)                                                                                  \
+    switch (size) {                                                                                          \
+    case 1: DO(uint8_t); break;                                                                              \
+    case 2: DO(uint16_t); break;                                                                             \
+    case 4: DO(uint32_t); break;                                                                             \
+    default: DO(uint64_t); break;                                                                            \
+    }
+#define UNALIGNED(type) type __attribute__((aligned(1), may_alias))
+
 void kernel_choose_lookup(struct loop_plan *p);
 void kernel_choose_fill(struct loop_plan *p);
 void kernel_choose_copy(struct loop_plan *p);

@@ -22,15 +22,6 @@ struct batch_state {
     uint64_t acc[REDUCTIONS];
 };
 
-#define EACH_SIZE(size, DO)                                                                                  \
-    switch (size) {                                                                                          \
-    case 1: DO(uint8_t); break;                                                                              \
-    case 2: DO(uint16_t); break;                                                                             \
-    case 4: DO(uint32_t); break;                                                                             \
-    default: DO(uint64_t); break;                                                                            \
-    }
-#define UNALIGNED(type) type __attribute__((aligned(1), may_alias))
-
 // ---- what only lanes of 64 bits have ----
 
 static inline __attribute__((always_inline)) void gather_lanes(uint64_t *restrict to, const uint8_t *from,

@@ -4,15 +4,6 @@
 
 #include "kernels.h"
 
-#define UNALIGNED(type) type __attribute__((aligned(1), may_alias))
-#define EACH_SIZE(size, DO)                                                                                  \
-    switch (size) {                                                                                          \
-    case 1: DO(uint8_t); break;                                                                              \
-    case 2: DO(uint16_t); break;                                                                             \
-    case 4: DO(uint32_t); break;                                                                             \
-    default: DO(uint64_t); break;                                                                            \
-    }
-
 static void fill(uint8_t *to, int64_t step, unsigned size, uint64_t value, uint64_t count)
 {
     if (step == 1 && size == 1) {

@@ -4,6 +4,8 @@
 #ifndef CORE_LOOPS_PLAN_INTERNAL_H
 #define CORE_LOOPS_PLAN_INTERNAL_H
 
+#include <string.h>
+
 #include "plan.h"
 
 enum {
@@ -239,6 +241,20 @@ static inline void entry_begin(struct entry *e, const uint64_t *x, struct memory
 static inline uint64_t quantity_of(const struct entry *e, struct quantity q)
 {
     return q.constant + e->bank[q.slot >= SLOT_COMPUTED][q.slot]; // no branch: plans take turns
+}
+
+// 1, 2, 4 or 8 bytes.
+static inline uint64_t read_element(const uint8_t *from, unsigned size)
+{
+    uint64_t eight;
+    uint32_t four;
+    uint16_t two;
+    switch (size) {
+    case 8: memcpy(&eight, from, sizeof eight); return eight;
+    case 4: memcpy(&four, from, sizeof four); return four;
+    case 2: memcpy(&two, from, sizeof two); return two;
+    default: return *from;
+    }
 }
 
 // What a base address adds to an index: their sum is in the guest's memory, the base alone need not be.

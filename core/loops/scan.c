@@ -86,8 +86,6 @@ void scan_make(struct prover *v, struct scan *s)
 
 enum { BLOCK = 128 }; // bytes that are looked at before one asks where
 
-#define UNALIGNED(type) type __attribute__((aligned(1), may_alias))
-
 // Element k of a lies at a + k, or at a - k if back. The index of the first one of n that is different from
 // b's, or for which the comparison with value holds; n if none is.
 #define FIND(type, name, test)                                                                               \
