@@ -153,6 +153,8 @@ static int16_t successor(struct finder *f, uint32_t from, uint32_t pc, unsigned 
     int to = find_block(r, pc, context);
     if (to < 0 && f->source->executed(f->source->user, pc))
         to = want_block(r, pc, context);
+    else if (to < 0 && r->left_out_count < REGION_LEFT_OUT_MAX)
+        r->left_out[r->left_out_count++] = pc;
     if (to < 0) { // there is room: at most two for each body
         to = (int)r->block_count++;
         r->blocks[to] = (struct region_block){
@@ -298,7 +300,7 @@ bool region_find(struct region *r, uint32_t entry, const struct region_source *s
 {
     struct finder f = {r, source};
     r->entry = entry;
-    r->op_count = r->block_count = r->body_count = r->page_count = r->loop_count = 0;
+    r->op_count = r->block_count = r->body_count = r->page_count = r->loop_count = r->left_out_count = 0;
     r->context_count = 1;
     r->contexts[0] = (struct region_context){0, 0};
     struct region_op first;

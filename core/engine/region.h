@@ -14,6 +14,7 @@ enum {
     REGION_BODIES_MAX = 400, // blocks with code; each may lead to two more that leave the region
     REGION_BLOCKS_MAX = 3 * REGION_BODIES_MAX,
     REGION_PAGES_MAX = 16,
+    REGION_LEFT_OUT_MAX = 48,
     REGION_LOOPS_MAX = 24,
     REGION_LOOP_BLOCKS_MAX = 6,
 };
@@ -72,6 +73,8 @@ struct region {
     struct region_page pages[REGION_PAGES_MAX];
     struct region_loop loops[REGION_LOOPS_MAX]; // filled in by the caller of region_find
     unsigned loop_count;
+    uint32_t left_out[REGION_LEFT_OUT_MAX]; // where it goes on in code that has not run
+    unsigned left_out_count;
     bool precise; // every access finds guest_cpu up to date
     bool verify; // the host checks what is done in place of loops
     // what region.c works with

@@ -119,14 +119,21 @@ void translate_set_lockstep(struct translator *t, bool (*check)(struct translato
 
 // ---- requests ----
 
-// Under the lock.
-static void enqueue(struct translator *t, struct slot *s)
+static bool enqueue(struct translator *t, uint32_t pc)
 {
-    if (t->queue_tail - t->queue_head < QUEUE) {
-        t->queue[t->queue_tail++ % QUEUE] = s->pc;
-        s->state = SLOT_QUEUED;
+    pthread_mutex_lock(&t->lock);
+    bool has_room = t->queue_tail - t->queue_head < QUEUE;
+    if (has_room) {
+        t->queue[t->queue_tail++ % QUEUE] = pc;
         pthread_cond_signal(&t->wake);
     }
+    pthread_mutex_unlock(&t->lock);
+    return has_room;
+}
+
+void translate_again(struct translator *t, uint32_t pc)
+{
+    enqueue(t, pc);
 }
 
 void translate_request(struct translator *t, uint32_t pc)
@@ -145,9 +152,8 @@ void translate_request(struct translator *t, uint32_t pc)
     if (s->requests < t->patience || t->ready_requests < t->loading_patience ||
         (is_new && t->m->stats.retired < WARM_UP))
         return;
-    pthread_mutex_lock(&t->lock);
-    enqueue(t, s);
-    pthread_mutex_unlock(&t->lock);
+    if (enqueue(t, pc))
+        s->state = SLOT_QUEUED;
 }
 
 // ---- installing ----
@@ -220,6 +226,8 @@ static struct cached_object describe(const struct compiled *c)
         o.pages[i].address = c->region->pages[i].address;
         o.pages[i].hash = XXH3_64bits(c->region->pages[i].bytes, GUEST_PAGE);
     }
+    o.left_out_count = c->region->left_out_count;
+    memcpy(o.left_out, c->region->left_out, sizeof o.left_out);
     return o;
 }
 
@@ -238,8 +246,9 @@ void translate_install(struct translator *t)
         struct cached_object o = describe(c);
         bool installed = !c->failed && translate_install_object(t, &o);
         t->compiled_any = true;
-        if (!installed)
-            slot_at(t, c->region->entry)->state = c->failed ? SLOT_HOPELESS : SLOT_FAILED;
+        struct slot *s = slot_at(t, c->region->entry);
+        if (!installed && s->state == SLOT_QUEUED) // not an older one's successor
+            s->state = c->failed ? SLOT_HOPELESS : SLOT_FAILED;
         if (installed && t->cache)
             code_cache_add(t->cache, &o);
         else
@@ -407,8 +416,9 @@ void translator_destroy(struct translator *t)
         struct compiled *c = t->ready;
         t->ready = c->next;
         t->compiled_any = true;
+        struct slot *s = slot_at(t, c->region->entry);
         if (c->failed) {
-            slot_at(t, c->region->entry)->state = SLOT_HOPELESS;
+            s->state = s->state == SLOT_QUEUED ? SLOT_HOPELESS : s->state;
         } else if (t->cache && !forked) {
             struct cached_object o = describe(c);
             code_cache_add(t->cache, &o);

@@ -132,13 +132,17 @@ static void save_executed(struct translator *t)
 
 void save_history(struct translator *t)
 {
-    for (size_t i = 0; i < code_cache_count(t->cache); i++) {
-        uint32_t entry = code_cache_get(t->cache, i)->entry;
-        if (entry == EXECUTED_ENTRY || entry == REQUESTS_ENTRY)
-            code_cache_drop(t->cache, i);
-    }
     save_executed(t);
     save_requests(t);
+}
+
+// Whether code that the object's region left out has run since: compiled anew, it takes that in.
+static bool has_grown(const struct translator *t, const struct cached_object *o)
+{
+    for (unsigned i = 0; i < o->left_out_count; i++)
+        if (was_executed_earlier(t, o->left_out[i]))
+            return true;
+    return false;
 }
 
 void translate_load_cache(struct translator *t, const char *folder)
@@ -148,18 +152,22 @@ void translate_load_cache(struct translator *t, const char *folder)
     size_t count = t->cache ? code_cache_count(t->cache) : 0;
     for (size_t i = 0; i < count; i++) {
         const struct cached_object *o = code_cache_get(t->cache, i);
-        if (o->entry == EXECUTED_ENTRY) {
+        if (o->entry == EXECUTED_ENTRY)
             load_executed(t, o);
-            continue;
-        }
-        if (o->entry == REQUESTS_ENTRY) {
+        else if (o->entry == REQUESTS_ENTRY)
             load_requests(t, o);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct cached_object *o = code_cache_get(t->cache, i);
+        if (o->entry == EXECUTED_ENTRY || o->entry == REQUESTS_ENTRY)
             continue;
-        }
-        if (o->page_count && translate_install_object(t, o))
+        if (o->page_count && translate_install_object(t, o)) {
             t->cached_count++;
-        else
+            if (has_grown(t, o))
+                translate_again(t, o->entry);
+        } else {
             code_cache_drop(t->cache, i);
+        }
     }
     if (t->cached_count) {
         t->patience = WARM_PATIENCE;

@@ -150,6 +150,8 @@ void translate_receive_region(void *user, const char *name, uint32_t address);
 // ---- translate.c ----
 // Links an object and makes it reachable; false if it fits the guest no more, or is damaged.
 bool translate_install_object(struct translator *t, const struct cached_object *o);
+// Has the region at pc compiled once more; the one that is there serves until then.
+void translate_again(struct translator *t, uint32_t pc);
 
 // ---- compile_thread.c ----
 // The thread's function; its argument is the translator.
