@@ -206,8 +206,9 @@ struct machine_loop {
 size_t machine_list_loops(const machine *m, struct machine_loop *loops, size_t max);
 
 // Idle: a guest that reads the clock over and over only waits, so a second look within the same millisecond
-// of its time, with nothing else in between, sleeps until that millisecond is over, or there is input. Does
-// nothing while the clock is virtual, or without the device: then the clock is the host's. Any thread.
+// of its time, with nothing else in between, sleeps until that millisecond is over, or there is input. So
+// does a loop that is proved to poll the device page, while loops are on. Does nothing while the clock is
+// virtual, or without the device: then the clock is the host's. Any thread.
 void machine_set_idle(machine *m, bool on);
 bool machine_get_idle(const machine *m);
 

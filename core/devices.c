@@ -258,25 +258,41 @@ static struct look look_now(machine *m, uint64_t clock)
                          .events = m->devices->ring_head};
 }
 
-void devices_look(machine *m)
+static uint64_t clock_now(struct devices *d)
+{
+    pthread_mutex_lock(&d->lock);
+    uint64_t clock = clock_locked(d);
+    pthread_mutex_unlock(&d->lock);
+    return clock;
+}
+
+bool devices_may_wait(machine *m)
 {
     struct devices *d = m->devices;
     pthread_mutex_lock(&d->lock);
-    uint64_t clock = clock_locked(d);
     bool runs = d->speed && !d->paused;
     pthread_mutex_unlock(&d->lock);
-    struct look last = d->look, look = look_now(m, clock);
-    d->look = look;
-    if (!runs || !machine_get_idle(m) || look.millisecond != last.millisecond ||
-        look.system_calls != last.system_calls + 1 || look.events != last.events ||
-        look.instructions - last.instructions > WAITING_INSTRUCTIONS)
-        return;
-    wait_until(m, (look.millisecond + 1) * MILLISECOND, true);
+    return runs && d->page && machine_get_idle(m);
+}
+
+void devices_wait(machine *m)
+{
+    if (devices_may_wait(m))
+        wait_until(m, (clock_now(m->devices) / MILLISECOND + 1) * MILLISECOND, true);
     devices_poll(m);
-    pthread_mutex_lock(&d->lock);
-    clock = clock_locked(d);
-    pthread_mutex_unlock(&d->lock);
-    d->look = look_now(m, clock); // what this look will see
+}
+
+void devices_look(machine *m)
+{
+    struct devices *d = m->devices;
+    struct look last = d->look, look = look_now(m, clock_now(d));
+    d->look = look;
+    if (look.millisecond != last.millisecond || look.system_calls != last.system_calls + 1 ||
+        look.events != last.events || look.instructions - last.instructions > WAITING_INSTRUCTIONS ||
+        !devices_may_wait(m))
+        return;
+    devices_wait(m);
+    d->look = look_now(m, clock_now(d)); // what this look will see
 }
 
 // ---- requests of the guest ----

@@ -491,13 +491,14 @@ enum machine_state machine_run(machine *m, uint64_t budget)
         case STOP_UNDEFINED: handle_undefined(m); break;
         case STOP_DISPATCH: handle_dispatch_fault(m); break;
         case STOP_FAULT: handle_fault(m); break;
+        case STOP_WAIT: devices_wait(m); break;
         case STOP_RETURN:
         case STOP_BUDGET:
         case STOP_NONE: devices_poll(m); break;
         }
         if (m->state == MACHINE_RUNNING && atomic_load_explicit(&m->signal_pending, memory_order_relaxed))
             linux_deliver_signals(m);
-        if (reason == STOP_BUDGET)
+        if (reason == STOP_BUDGET || reason == STOP_WAIT)
             machine_publish(m);
         if (atomic_exchange_explicit(&m->stop_requested, false, memory_order_acquire))
             break;

@@ -92,7 +92,12 @@ uint64_t devices_clock_ns(machine *m);
 bool devices_sleep(machine *m, uint64_t ns);
 // The guest is about to look at its clock: sleeps if it only waits (machine_set_idle).
 void devices_look(machine *m);
-// Any thread: ends a devices_sleep, devices_look or DEVICE_WAIT that is under way.
+// Whether a guest that polls a word of the page may sleep: machine_set_idle, and the clock runs by itself.
+bool devices_may_wait(machine *m);
+// The guest only polls the page: sleeps until the guest's millisecond is over, or there is input, as far as
+// it may; then the page is as devices_poll leaves it.
+void devices_wait(machine *m);
+// Any thread: ends a devices_sleep, devices_look, devices_wait or DEVICE_WAIT that is under way.
 void devices_wake(struct devices *d);
 // Copies queued events into the guest's ring and the clock into its page: at system calls and budget ends.
 void devices_poll(machine *m);

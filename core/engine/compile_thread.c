@@ -107,8 +107,9 @@ static void find_loops(struct translator *t, struct region *r)
             continue;
         x->summary = loop->summary;
         x->kernel = prefers_kernel(loop);
+        x->polls = loop->guess.class == LOOP_POLL;
         // Where only the data tell how long it goes on, the net says whether the way to the kernel pays.
-        if (loop->guess.type != LOOP_TYPE_DATA || loop->guess.predicted_trips >= WORTH_KERNEL)
+        if (x->polls || loop->guess.type != LOOP_TYPE_DATA || loop->guess.predicted_trips >= WORTH_KERNEL)
             r->loop_count++;
     }
 }

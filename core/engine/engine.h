@@ -23,7 +23,8 @@ void interp_patch_entry(struct machine *m, uint64_t pc);
 // No longer.
 void interp_restore_entry(struct machine *m, uint64_t pc);
 
-// Runs the plan of the loop whose header is at cold_pc, if its guard holds; pc stays there.
+// Runs the plan of the loop whose header is at cold_pc, if its guard holds; pc stays there. A loop that waits
+// ends the run, as interp_call may.
 void interp_loop(struct machine *m);
 // With config.verify, around what translated code does in place of the loop at cold_pc: see interp_loops.h.
 void interp_begin_check(struct machine *m);

@@ -37,9 +37,27 @@ static uint64_t run_plan(cpu *c, struct loop *loop)
     return 0;
 }
 
+// At the header: whether the loop only waits, so that the engine has to stop. Between two stops it goes round
+// once: whatever else ends it does.
+static bool stops_to_wait(cpu *c, struct loop *loop)
+{
+    bool waits = loop->guess.class == LOOP_POLL && loop->cell.on && !loop->skip &&
+                 plan_waits(loop->plan, c, &machine_of(c)->memory);
+    loop->skip += waits;
+    return waits;
+}
+
+DEFINE(do_wait)
+{
+    (void)code;
+    return stop_at(c, o, STOP_WAIT);
+}
+
 static __attribute__((noinline)) handler_function *arrive_at_loop(cpu *c, op *o, const char *code)
 {
     struct loop *loop = loop_at(c, o);
+    if (stops_to_wait(c, loop))
+        return do_wait;
     if (loop->skip) {
         loop->skip--;
     } else if (loop->cell.on) {
@@ -244,8 +262,18 @@ static __attribute__((noinline)) op *verify_at_loop(cpu *c, op *o)
     return next;
 }
 
+static __attribute__((noinline)) bool waits_at(cpu *c, const op *o)
+{
+    struct loop *loop = loop_at(c, o);
+    bool waits = stops_to_wait(c, loop);
+    loop->skip = waits;
+    return waits;
+}
+
 DEFINE(do_verified_loop)
 {
+    if (waits_at(c, o))
+        return stop_at(c, o, STOP_WAIT);
     op *next = verify_at_loop(c, o);
     if (next)
         GO_ON(next);
@@ -267,15 +295,27 @@ static void verify_kernel(cpu *c, struct loop *loop)
     free_check(k);
 }
 
+// Leaves translated code for interp_run at pc, which is where guest_cpu is.
+static _Noreturn void leave_to_wait(cpu *c, uint64_t pc)
+{
+    c->current = op_at(c, pc);
+    c->retired_bias = -c->budget * (int64_t)sizeof(op) - (int64_t)(intptr_t)c->current;
+    c->stop = STOP_WAIT;
+    fault_leave();
+}
+
 // For translated code, which has a guard of its own and runs the tail: nothing is skipped there.
 void interp_loop(struct machine *m)
 {
     cpu *c = &m->cpu;
     struct loop *loop = loops_find(m->loops, (uint32_t)c->cold_pc);
+    bool has_plan = loop->plan && atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED;
     c->pc = c->cold_pc;
+    if (has_plan && stops_to_wait(c, loop))
+        leave_to_wait(c, c->pc);
     if (m->config.verify)
         verify_kernel(c, loop);
-    else if (loop->plan && atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED)
+    else if (has_plan)
         c->budget += (int64_t)run_plan(c, loop);
     else
         loops_request(m->loops, loop->header, loop->branch);

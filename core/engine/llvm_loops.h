@@ -471,11 +471,11 @@ static const struct region_loop *loop_of_header(const struct region *r, unsigned
     return NULL;
 }
 
-// Likewise, to where the block begins: going round a loop misses the guard in front of it.
+// Likewise, to where the block begins: going round a loop misses the guard in front of it, unless it polls.
 static LLVMBasicBlockRef edge_to(struct build *u, unsigned from, int to)
 {
     const struct region_loop *loop = loop_of_header(u->r, (unsigned)to);
-    bool round = loop && loop->blocks[loop->count - 1] == (int)from;
+    bool round = loop && !loop->polls && loop->blocks[loop->count - 1] == (int)from;
     return edge_through(u, from, to, round ? u->block[to].again : u->block[to].start);
 }
 

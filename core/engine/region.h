@@ -63,6 +63,7 @@ struct region_loop {
     int16_t blocks[REGION_LOOP_BLOCKS_MAX];
     uint8_t count;
     bool kernel; // left to the host's kernel where that pays, else compiled anew
+    bool polls; // the host is asked before each iteration whether it only waits
 };
 
 struct region {

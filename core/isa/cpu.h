@@ -61,6 +61,7 @@ enum stop_reason {
     STOP_BRK, // BRK: pc is that of the BRK
     STOP_UNDEFINED, // no instruction of this core at pc
     STOP_DISPATCH, // the dispatch net gave the instruction at pc to a kernel that refused it
+    STOP_WAIT, // nothing but waiting until a word changes that the host writes: pc is a loop's header
     STOP_RETURN, // an indirect branch went to cpu.return_pc
     STOP_FAULT, // a load, a store or a fetch failed: pc, fault_address, fault_kind
 };

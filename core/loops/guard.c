@@ -297,11 +297,8 @@ static uint64_t read_access(void *user, unsigned access, uint64_t address)
 static uint64_t next_length(const struct loop_plan *p, const cpu *c, const struct memory *memory)
 {
     struct reader reader = {p->summary, memory};
-    uint64_t vars[LOOP_VARS] = {0};
-    memcpy(vars, c->x, (REG_SP + 1) * sizeof vars[0]);
-    vars[LOOP_VAR_FLAGS_A] = c->flags.a;
-    vars[LOOP_VAR_FLAGS_B] = c->flags.b;
-    vars[LOOP_VAR_FLAGS_KIND] = c->flags.kind;
+    uint64_t vars[LOOP_VARS];
+    guard_start(vars, c);
     return loop_evaluate(p->summary, p->summary->vars[LOOP_VAR_LENGTH].value, vars, read_access, &reader);
 }
 

@@ -56,6 +56,16 @@ static inline void guard_weigh(const struct loop_plan *p, uint64_t credited, uin
     }
 }
 
+// The variables of a summary at the start of an iteration.
+static inline void guard_start(uint64_t vars[LOOP_VARS], const cpu *c)
+{
+    memcpy(vars, c->x, (REG_SP + 1) * sizeof vars[0]);
+    vars[LOOP_VAR_FLAGS_A] = c->flags.a;
+    vars[LOOP_VAR_FLAGS_B] = c->flags.b;
+    vars[LOOP_VAR_FLAGS_KIND] = c->flags.kind;
+    vars[LOOP_VAR_LENGTH] = 0;
+}
+
 // What the search for an exit ends with; FOUND_NO_MEMORY: it would read what it may not.
 enum found { FOUND, FOUND_NONE, FOUND_NO_MEMORY };
 

@@ -27,6 +27,7 @@ struct loops {
     _Atomic uint32_t count;
     _Atomic uint16_t index[INDEX_SIZE]; // loop number + 1, by header
     bool on; // as is in force
+    bool waits; // likewise: loops that poll may stop the engine
     atomic_bool has_examined; // loops_update has something to do
     pthread_t thread;
     bool has_thread, quit;
@@ -222,6 +223,11 @@ void loops_request(struct loops *l, uint32_t header, uint32_t branch)
     pthread_mutex_unlock(&l->lock);
 }
 
+static bool is_on(const struct loops *l, const struct loop *loop)
+{
+    return l->on && !loop->failed && (l->waits || loop->guess.class != LOOP_POLL);
+}
+
 struct loop *loops_reserve(struct loops *l, uint32_t header, uint32_t branch)
 {
     struct loop *loop = loops_find(l, header);
@@ -239,7 +245,7 @@ struct loop *loops_reserve(struct loops *l, uint32_t header, uint32_t branch)
             loop->guess = *known;
         else
             loop->guess.class = LOOP_OTHER;
-        loop->cell.on = l->on;
+        loop->cell.on = is_on(l, loop);
         atomic_store_explicit(&loop->state, LOOP_EARLIER, memory_order_release);
     }
     pthread_mutex_unlock(&l->lock);
@@ -296,18 +302,20 @@ static bool is_current(const struct loops *l, const struct loop *loop)
 
 void loops_update(struct loops *l)
 {
-    bool wanted = machine_get_loops(l->m);
+    bool wanted = machine_get_loops(l->m), waits = devices_may_wait(l->m);
     if (atomic_exchange_explicit(&l->list_wanted, false, memory_order_relaxed))
         name_functions(l);
-    if (wanted == l->on && !atomic_exchange_explicit(&l->has_examined, false, memory_order_acquire))
+    if (wanted == l->on && waits == l->waits &&
+        !atomic_exchange_explicit(&l->has_examined, false, memory_order_acquire))
         return;
     l->on = wanted;
+    l->waits = waits;
     uint32_t count = atomic_load(&l->count);
     for (uint32_t i = 0; i < count; i++) {
         struct loop *loop = &l->loops[i];
         uint32_t state = atomic_load_explicit(&loop->state, memory_order_acquire);
         if (state == LOOP_EARLIER)
-            loop->cell.on = wanted && !loop->failed;
+            loop->cell.on = is_on(l, loop);
         if (state != LOOP_EXAMINED)
             continue;
         if (!loop->installed && loop->plan && !is_current(l, loop)) {
@@ -315,7 +323,7 @@ void loops_update(struct loops *l)
             atomic_store_explicit(&loop->state, LOOP_STALE, memory_order_release);
             continue;
         }
-        loop->cell.on = wanted && loop->plan && !loop->failed;
+        loop->cell.on = loop->plan && is_on(l, loop);
         if (loop->installed != (loop->cell.on != 0)) {
             loop->installed = loop->cell.on != 0;
             interp_patch_loop(l->m, loop, loop->installed);

@@ -38,6 +38,10 @@ struct plan_result {
 // not access, never happen: then the guard does not hold. Emulation thread.
 struct plan_result plan_run(const struct loop_plan *p, cpu *c, struct memory *memory);
 
+// Of a plan of class LOOP_POLL, which has no iterations to do: whether the loop goes round until a word
+// changes that others than the guest write, too. At the header. Emulation thread.
+bool plan_waits(const struct loop_plan *p, const cpu *c, struct memory *memory);
+
 // Whether runs of the plan have cost more than they have won, lately: then the next ones would do nothing.
 // The caller who asks takes that upon himself; true once. Emulation thread.
 bool plan_rests(const struct loop_plan *p);

@@ -228,7 +228,7 @@ struct loop_plan {
     struct block *block;
     struct sort *sort;
     struct list *list;
-    struct loop_summary *summary; // a copy, where lengths depend on the path
+    struct loop_summary *summary; // a copy, where lengths depend on the path, and of LOOP_POLL
 };
 
 static inline void entry_begin(struct entry *e, const uint64_t *x, struct memory *memory)

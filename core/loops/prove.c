@@ -8,6 +8,7 @@
 #include "kernels.h"
 #include "kernels_batch.h"
 #include "list.h"
+#include "poll.h"
 #include "short.h"
 #include "sort.h"
 
@@ -321,6 +322,27 @@ static const char *build_kernel(struct prover *v)
     }
 }
 
+static bool add_history(struct loop_plan *p)
+{
+    p->history = calloc(1, sizeof *p->history);
+    return p->history;
+}
+
+static bool keep_summary(struct prover *v)
+{
+    v->p->summary = malloc(sizeof *v->p->summary);
+    if (v->p->summary)
+        *v->p->summary = *v->s;
+    return v->p->summary;
+}
+
+// Of a loop that waits: there is nothing to replace.
+static const char *build_poll(struct prover *v)
+{
+    const char *reason = poll_form(v);
+    return reason ? reason : add_history(v->p) && keep_summary(v) ? NULL : "no memory";
+}
+
 static const char *build(struct prover *v)
 {
     const struct loop_summary *s = v->s;
@@ -347,8 +369,7 @@ static const char *build(struct prover *v)
         p->block = block_make(v);
     if (!p->block)
         reason = add_pairs(v);
-    p->history = calloc(1, sizeof *p->history);
-    if (!p->history)
+    if (!add_history(p))
         return "no memory";
     if (!reason)
         reason = build_kernel(v);
@@ -359,11 +380,7 @@ static const char *build(struct prover *v)
     }
     if (reason || p->length)
         return reason;
-    p->summary = malloc(sizeof *p->summary);
-    if (!p->summary)
-        return "no memory";
-    *p->summary = *s;
-    return NULL;
+    return keep_summary(v) ? NULL : "no memory";
 }
 
 static const char *const other_class[LOOP_CLASSES] = {
@@ -397,7 +414,7 @@ struct loop_plan *plan_make(const struct loop_summary *s, enum loop_class propos
         if (p->class != proposed)
             *reason = other_class[p->class];
         else if (p->class == LOOP_POLL)
-            *reason = "waiting is not replaced";
+            *reason = build_poll(v);
         else if (p->class == LOOP_OTHER || p->class == LOOP_NONE)
             *reason = "no kernel";
         else

@@ -6,8 +6,9 @@
 // CODE is A64 machine code as it lies in memory (objcopy -O binary). Every loop in it that gets a plan for
 // the class that its summary shows is entered with random registers and memory, bent so that most addresses
 // and counts make sense: once by the plan and the plain interpreter behind it, once by the plain interpreter
-// alone. Registers, flags, memory, faults and counts have to be equal. Prints a line a class; status 1 at
-// the first difference. With --time, what both take for each loop at that many trips instead.
+// alone. Registers, flags, memory, faults and counts have to be equal. A loop that polls, and waits, must not
+// end by itself. Prints a line a class; status 1 at the first difference. With --time, what both take for
+// each loop at that many trips instead.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ enum {
     LOOPS_MAX = 8192,
     EPOCH = 128, // entries with the same pages
     BREAKPOINT = 0xd4200000,
+    POLLED = 1000, // instructions of a loop that waits
 };
 #define RUN_MAX 400000ull // instructions of a plain run
 #define CREDITED_MAX 4000000ull
@@ -133,6 +135,19 @@ static void check_counts(const struct loop *l, const cpu *start, struct plan_res
     }
 }
 
+// What waits is not over by itself.
+static void enter_poll(const struct loop *l)
+{
+    cpu start = guest.cpu;
+    counts[l->class].entries++;
+    if (!plan_waits(l->plan, &guest.cpu, &guest.memory))
+        return;
+    counts[l->class].replaced++;
+    struct outcome plain = run_plainly(POLLED);
+    if (plain.stop != STOP_BUDGET || plain.cpu.pc - HEADER > l->summary->branch - HEADER)
+        fail(l, &start, (struct plan_result){0}, "the plain loop is over");
+}
+
 static void enter(const struct loop *l)
 {
     cpu *c = &guest.cpu;
@@ -142,6 +157,10 @@ static void enter(const struct loop *l)
         make_equal(l->summary, c);
     disturb(l->summary, c);
     restore();
+    if (l->class == LOOP_POLL) {
+        enter_poll(l);
+        return;
+    }
     cpu start = *c;
     struct plan_range ranges[8];
     int range_count = plan_writes(l->plan, c, &guest.memory, ranges, 8);
@@ -352,7 +371,7 @@ int main(int argc, char **argv)
     }
     if (timed_trips) {
         calm = true;
-        map_pages();
+        map_pages(false);
         for (unsigned k = 0; k < loop_count; k++) {
             place(&loops[k], true);
             time_loop(&loops[k]);
@@ -366,7 +385,7 @@ int main(int argc, char **argv)
         calm = round / loop_count % 2;
         if (round % 4 == 0 || l->class == LOOP_LIST_WALK)
             fill_template(l->class);
-        map_pages();
+        map_pages(l->class == LOOP_POLL);
         plan_free(l->plan); // a plan that does not pay rests for a while
         l->plan = plan_make(l->summary, l->class, &reason);
         place(l, true);

@@ -752,3 +752,36 @@ struct item *list_to(struct item *p, const struct item *end)
         p = p->next;
     return p;
 }
+
+// ---- waits ----
+
+struct ring {
+    u64 clock;
+    u32 head, tail;
+};
+u64 poll_clock(const volatile struct ring *r, u64 end)
+{
+    u64 now;
+    while ((now = r->clock) < end)
+        ;
+    return now;
+}
+u32 poll_ring(const volatile struct ring *r)
+{
+    while (r->head == r->tail)
+        ;
+    return r->head;
+}
+u64 poll_until(const volatile struct ring *r, u32 tail, u64 end, u64 *rounds)
+{
+    u64 n = 0;
+    while (__atomic_load_n(&r->head, __ATOMIC_ACQUIRE) == tail && r->clock < end)
+        n++;
+    return *rounds = n;
+}
+void poll_bit(const volatile u8 *const *flags, unsigned bit)
+{
+    do
+        __asm__ volatile("yield");
+    while (!(**flags >> bit & 1));
+}

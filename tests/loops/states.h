@@ -94,21 +94,27 @@ static uint64_t random_trips(void)
 
 // ---- memory ----
 
-enum page_kind { PAGE_PLAIN, PAGE_CODE, PAGE_OF_FILE, PAGE_BEHIND_FILE };
+enum page_kind { PAGE_PLAIN, PAGE_CODE, PAGE_OF_FILE, PAGE_BEHIND_FILE, PAGE_OF_WORDS };
 
 static void map_page(unsigned page, int prot, enum page_kind kind)
 {
-    static int file = -1, empty = -1;
+    static int file = -1, empty = -1, words = -1;
     struct memory *m = &guest.memory;
     uint64_t address = address_of_page[page];
     if (file < 0) {
         file = memfd_create("file", 0);
         empty = memfd_create("empty", 0);
-        if (file < 0 || empty < 0 || ftruncate(file, GUEST_PAGE))
+        words = memfd_create("words", 0);
+        if (file < 0 || empty < 0 || words < 0 || ftruncate(file, GUEST_PAGE) ||
+            ftruncate(words, PAGES * GUEST_PAGE))
             abort();
     }
-    int fd = kind == PAGE_OF_FILE ? file : kind == PAGE_BEHIND_FILE ? empty : -1;
-    int error = fd < 0 ? memory_map(m, address, GUEST_PAGE, PROT_READ | PROT_WRITE)
+    int fd = kind == PAGE_OF_FILE ? file : kind == PAGE_BEHIND_FILE ? empty : -1, error;
+    if (kind == PAGE_OF_WORDS)
+        error = memory_map_file(m, address, GUEST_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, words,
+                                page * GUEST_PAGE);
+    else
+        error = fd < 0 ? memory_map(m, address, GUEST_PAGE, PROT_READ | PROT_WRITE)
                        : memory_map_file(m, address, GUEST_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     if (error)
         abort();
@@ -122,7 +128,8 @@ static void map_page(unsigned page, int prot, enum page_kind kind)
     flags_of_page[page] = m->pages[address / GUEST_PAGE];
 }
 
-static void map_pages(void)
+// words: half of the pages are such that others write, too.
+static void map_pages(bool words)
 {
     unsigned page = 0;
     for (unsigned r = 0; r < REGIONS; r++) {
@@ -139,6 +146,8 @@ static void map_pages(void)
             case 3: kind = PAGE_OF_FILE; break;
             case 4: kind = PAGE_BEHIND_FILE; break;
             }
+            if (words && below(2))
+                kind = PAGE_OF_WORDS;
             address_of_page[page] = regions[r].address + i * GUEST_PAGE;
             map_page(page, prot, kind);
         }
