@@ -25,6 +25,8 @@ struct run {
     } edges[2 * MEANING_BLOCKS];
     unsigned edge_count;
     unsigned block;
+    uint16_t aligned; // an address
+    uint8_t alignment; // that it has to have; 0: none is so far
 };
 
 static void give_up(struct run *r)
@@ -191,8 +193,11 @@ static uint16_t run_access(struct run *r, const struct meaning_op *m)
     *a = (struct access){.pc = r->it->pc,
                          .size = m->bits / 8,
                          .is_store = m->code == MEANING_STORE,
+                         .alignment = 1,
                          .address = operand(r, m->a, 64),
                          .condition = symbol_make(r->s, NODE_AND, 1, r->it->path, r->entered[r->block], 0)};
+    if (r->alignment && a->address == r->aligned)
+        a->alignment = r->alignment;
     uint16_t value = a->is_store ? operand(r, m->b, m->bits) : 0;
     if (!a->is_store && !find_stored(r, a, &value))
         value = symbol_load(r->s, m->bits, out->access_count);
@@ -200,6 +205,12 @@ static uint16_t run_access(struct run *r, const struct meaning_op *m)
         a->value = value;
     out->access_count++;
     return value;
+}
+
+static void run_align(struct run *r, const struct meaning_op *m)
+{
+    r->aligned = operand(r, m->a, 64);
+    r->alignment = (uint8_t)r->s->nodes[operand(r, m->b, 64)].value;
 }
 
 static uint16_t sign_of(struct run *r, uint16_t v, unsigned bits)
@@ -309,6 +320,7 @@ void run_definition(struct iteration *it, enum insn insn, const op *o, uint16_t 
     r.s = &it->s;
     r.o = o;
     r.edge_count = r.block = 0;
+    r.alignment = 0;
     memset(r.reached, 0, sizeof r.reached);
     r.entered[0] = yes;
     r.reached[0] = true;
@@ -323,6 +335,7 @@ void run_definition(struct iteration *it, enum insn insn, const op *o, uint16_t 
         case MEANING_BLOCK:
         case MEANING_ARGUMENT: break;
         case MEANING_WRITE: run_write(&r, &m[k]); break;
+        case MEANING_ALIGN: run_align(&r, &m[k]); break;
         case MEANING_JUMP: add_edge(&r, m[k].a, yes); break;
         case MEANING_BRANCH: {
             uint16_t condition = operand(&r, m[k].a, 1);

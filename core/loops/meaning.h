@@ -34,6 +34,7 @@ enum meaning_code {
     MEANING_WRITE, // the same; the value is in the argument that follows
     MEANING_LOAD, // guest memory at a
     MEANING_STORE, // to guest memory at a, value b
+    MEANING_ALIGN, // an access at a faults unless a is a multiple of b
     MEANING_ADD,
     MEANING_SUB,
     MEANING_MUL,

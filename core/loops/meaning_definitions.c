@@ -35,14 +35,15 @@ HOOK void store128(cpu *c, const op *o, uint64_t address, u64x2 value)
     store64(c, o, address + 8, value[1]);
 }
 
-// A definition that calls this has no meaning that a table can hold.
-void beyond_tables(void);
-
+void guest_aligned(uint64_t address, unsigned size);
 HOOK void require_aligned(cpu *c, const op *o, uint64_t address, unsigned size, bool is_store)
 {
-    (void)c, (void)o, (void)address, (void)size, (void)is_store;
-    beyond_tables();
+    (void)c, (void)o, (void)is_store;
+    guest_aligned(address, size);
 }
+
+// A definition that calls this has no meaning that a table can hold.
+void beyond_tables(void);
 
 static uint64_t read_counter(cpu *c)
 {

@@ -211,6 +211,9 @@ static uint16_t call(struct definition *d, LLVMValueRef i)
         return emit(d, MEANING_STORE, bits_of(d, LLVMTypeOf(value)), operand(d, LLVMGetOperand(i, 0)),
                     operand(d, value), 0);
     }
+    if (strcmp(name, "guest_aligned") == 0)
+        return emit(d, MEANING_ALIGN, 64, operand(d, LLVMGetOperand(i, 0)), operand(d, LLVMGetOperand(i, 1)),
+                    0);
     if (strstr(name, ".with.overflow."))
         return 0; // what is extracted counts
     for (unsigned k = 0; k < sizeof known / sizeof known[0]; k++)

@@ -29,7 +29,8 @@ static uint64_t load(void *user, unsigned access, uint64_t address)
 {
     struct look *look = user;
     uint64_t value = 0;
-    if (!memory_read(look->memory, address, &value, look->s->accesses[access].size)) {
+    const struct access *a = &look->s->accesses[access];
+    if (address % a->alignment || !memory_read(look->memory, address, &value, a->size)) {
         look->fails = true;
         return 0;
     }

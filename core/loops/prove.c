@@ -348,6 +348,9 @@ static const char *build(struct prover *v)
     const struct loop_summary *s = v->s;
     struct loop_plan *p = v->p;
     p->length = s->length;
+    for (unsigned i = 0; i < s->access_count; i++)
+        if (s->accesses[i].alignment > 1)
+            return "an access that has to be aligned";
     const char *reason = add_exits(v);
     if (reason)
         return reason;

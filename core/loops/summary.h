@@ -102,6 +102,7 @@ struct access {
     uint32_t pc;
     uint8_t size; // bytes: 1, 2, 4 or 8; 16 bytes are two accesses
     bool is_store;
+    uint8_t alignment; // bytes: of what the address has to be a multiple, else the access faults
     uint16_t address; // node, 64 bits
     uint16_t value; // node: what a store writes
     uint16_t condition; // node: whether the access happens in an iteration that has not left the loop before;

@@ -187,6 +187,8 @@ static void add_access(struct text *t, unsigned k)
     const struct access *a = &t->s->accesses[k];
     add(t, "  0x%" PRIx32 " m%u: %s %u at ", a->pc, k, a->is_store ? "store" : "load", a->size);
     add_node(t, a->address);
+    if (a->alignment > 1)
+        add(t, ", aligned to %u", a->alignment);
     add(t, ": %s", shapes[a->shape]);
     if (a->shape != ACCESS_UNKNOWN) {
         add(t, " ");

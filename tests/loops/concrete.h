@@ -14,7 +14,7 @@ enum { BYTES = 1 << 12, RECORDS = 64 };
 // One access of an iteration, in the order in which they happen.
 struct record {
     uint32_t pc;
-    unsigned size;
+    unsigned size, alignment;
     bool is_store;
     uint64_t address, value;
 };
@@ -31,6 +31,10 @@ static struct memory_image {
 static struct record records[RECORDS];
 static unsigned record_count;
 static uint32_t record_pc;
+static struct {
+    uint64_t address;
+    unsigned size;
+} aligned; // what the instruction has required, size 0: nothing
 
 static uint8_t *stored_byte(uint32_t address)
 {
@@ -74,7 +78,9 @@ static void image_store(uint64_t address, unsigned size, uint64_t value)
 static void record(bool is_store, uint64_t address, unsigned size, uint64_t value)
 {
     if (record_count < RECORDS)
-        records[record_count++] = (struct record){record_pc, size, is_store, address, value};
+        records[record_count++] =
+            (struct record){record_pc, size,    aligned.size && aligned.address == address ? aligned.size : 1,
+                            is_store,  address, value};
 }
 
 #define ACCESSORS(bits, type)                                                                                \
@@ -110,7 +116,9 @@ static inline void store128(cpu *c, const op *o, uint64_t address, u64x2 value)
 
 static inline void require_aligned(cpu *c, const op *o, uint64_t address, unsigned size, bool is_store)
 {
-    (void)c, (void)o, (void)address, (void)size, (void)is_store;
+    (void)c, (void)o, (void)is_store;
+    aligned.address = address;
+    aligned.size = size;
 }
 
 static uint64_t read_counter(cpu *c)
@@ -162,6 +170,7 @@ static struct outcome run_iteration(const struct loop_summary *s, cpu *c)
         op o = {0};
         enum insn insn = isa_decode(s->words[(pc - s->header) / 4], pc, &o);
         record_pc = pc;
+        aligned.size = 0;
         bool branches = run_instruction(c, insn, &o);
         c->x[REG_ZERO] = 0;
         end.length++;

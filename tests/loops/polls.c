@@ -65,8 +65,8 @@ static uint64_t wait_for_clock(unsigned rounds)
 
 static void wait_for_input(void)
 {
-    const volatile uint32_t *head = &page->ring.event_head;
-    while (*head == page->ring.event_tail)
+    const uint32_t *head = &page->ring.event_head;
+    while (__atomic_load_n(head, __ATOMIC_ACQUIRE) == page->ring.event_tail)
         ;
     printf("event %u\n", page->ring.events[page->ring.event_tail % DEVICE_EVENTS].type);
 }

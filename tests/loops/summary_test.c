@@ -64,7 +64,8 @@ static void compare_accesses(struct trial *t, unsigned limit)
         if (!evaluate(t, a->condition))
             continue;
         const struct record *r = &records[seen++];
-        if (seen > record_count || r->pc != a->pc || r->size != a->size || r->is_store != a->is_store)
+        if (seen > record_count || r->pc != a->pc || r->size != a->size || r->is_store != a->is_store ||
+            r->alignment != a->alignment)
             fail(t, "access %llu is not what happened", k, 0, 0);
         uint64_t address = evaluate(t, a->address);
         if (address != r->address)
