@@ -138,6 +138,18 @@ static void score(struct tuner *t, enum loop_net net, const struct loop_sample *
     free(guesses);
 }
 
+// The hash of the shipped net's file, by which the core knows what a tuned one was made from.
+static void add_origin(cJSON *metrics, const char *name, const struct tool_options *options)
+{
+    char base[1000], path[1024];
+    struct nn_error error;
+    snprintf(path, sizeof path, "%s.json", tool_path(base, sizeof base, options->folder, name));
+    cJSON *shipped = json_read(path, &error);
+    const char *hash = cJSON_GetStringValue(cJSON_GetObjectItem(shipped, "sha256"));
+    cJSON_AddStringToObject(metrics, "shipped_sha256", hash ? hash : "");
+    cJSON_Delete(shipped);
+}
+
 // Tunes one net, keeps or drops the result, and writes it.
 static bool tune_net(struct tuner *t, enum loop_net net, const struct tool_options *options,
                      struct nn_error *error)
@@ -160,6 +172,7 @@ static bool tune_net(struct tuner *t, enum loop_net net, const struct tool_optio
 
     cJSON *metrics = cJSON_CreateObject();
     cJSON_AddBoolToObject(metrics, "tuned", kept);
+    add_origin(metrics, loop_net_infos[net].name, options);
     cJSON_AddItemToObject(metrics, "test_as_shipped", loop_score_json(&before[0], net));
     cJSON_AddItemToObject(metrics, "test_tuned", loop_score_json(&after[0], net));
     cJSON_AddItemToObject(metrics, "met_as_shipped", loop_score_json(&before[1], net));

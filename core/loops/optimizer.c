@@ -89,6 +89,13 @@ static void take_body(struct loop *loop, const uint32_t *words)
 
 // ---- verdicts ----
 
+static void log_refused(struct loops *l)
+{
+    char why[1200];
+    if (proposals_refused(l->proposals, why, sizeof why))
+        machine_log(l->m, "%s", why);
+}
+
 // Has the nets guess what these loops are, as far as that is not known. False if they cannot be had.
 static bool guess(struct loops *l, struct loop *const *loops, unsigned count)
 {
@@ -98,7 +105,9 @@ static bool guess(struct loops *l, struct loop *const *loops, unsigned count)
     for (unsigned i = 0; i < count; i++)
         if (!proposals_find(l->proposals, &loops[i]->body))
             bodies[n++] = loops[i]->body;
-    if (n && !proposals_ask(l->proposals, bodies, n, &error)) {
+    bool asked = !n || proposals_ask(l->proposals, bodies, n, &error);
+    log_refused(l);
+    if (!asked) {
         if (error.text[0])
             machine_log(l->m, "no loop is replaced: %s", error.text);
         return false;
@@ -463,6 +472,7 @@ struct loops *loops_create(struct machine *m, const char *folder, char *error, s
 void loops_load_cache(struct loops *l, const char *folder)
 {
     proposals_keep(l->proposals, folder);
+    log_refused(l);
     l->kept = strdup(folder);
 }
 

@@ -9,7 +9,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <cjson/cJSON.h>
+
 #include "../engine/code_cache.h"
+#include "../nn/model_file.h"
 
 enum {
     PROPOSALS_ENTRY = 1, // of the object that holds them all
@@ -24,6 +27,8 @@ struct proposal {
 
 struct proposals {
     char folder[512];
+    char tuned[512]; // folder of nets that were tuned from those, and go before them; "" if there are none
+    char refused[1200]; // why such nets are not used, until proposals_refused has told
     uint64_t identity; // of the nets
     struct loop_nets *nets; // NULL before they are asked
     bool nets_failed, are_new;
@@ -32,12 +37,14 @@ struct proposals {
     struct proposal list[PROPOSALS_MAX];
 };
 
+enum { NETS = 3 };
+static const char *const names[NETS] = {"loop-detector", "pattern-recognizer", "iteration-predictor"};
+
 // Of the nets' descriptions, which hold the hashes of their weights; 0 if one is missing.
 static uint64_t identity_of(const char *folder, char *error, size_t size)
 {
-    static const char *const names[] = {"loop-detector", "pattern-recognizer", "iteration-predictor"};
     uint64_t hash = 1;
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (unsigned i = 0; i < NETS; i++) {
         char path[600], text[16384];
         snprintf(path, sizeof path, "%s/%s.json", folder, names[i]);
         FILE *f = fopen(path, "rb");
@@ -68,6 +75,44 @@ struct proposals *proposals_create(const char *folder, char *error, size_t size)
     return p;
 }
 
+static cJSON *description(const char *folder, unsigned net)
+{
+    char path[600];
+    struct nn_error error;
+    snprintf(path, sizeof path, "%s/%s.json", folder, names[net]);
+    return json_read(path, &error);
+}
+
+// Whether the nets in folder, as they describe themselves, were tuned from those that are given.
+static bool is_tuned(const struct proposals *p, const char *folder)
+{
+    bool same = true;
+    for (unsigned i = 0; i < NETS && same; i++) {
+        cJSON *tuned = description(folder, i), *given = description(p->folder, i);
+        const char *from = cJSON_GetStringValue(
+            cJSON_GetObjectItem(cJSON_GetObjectItem(tuned, "metrics"), "shipped_sha256"));
+        const char *hash = cJSON_GetStringValue(cJSON_GetObjectItem(given, "sha256"));
+        same = from && hash && strcmp(from, hash) == 0;
+        cJSON_Delete(tuned);
+        cJSON_Delete(given);
+    }
+    return same;
+}
+
+static void refuse_tuned(struct proposals *p, const char *folder, const char *why)
+{
+    snprintf(p->refused, sizeof p->refused,
+             "the loop nets in %s are not used: %s; tune them again, or remove them", folder, why);
+    p->tuned[0] = '\0';
+}
+
+bool proposals_refused(struct proposals *p, char *why, size_t size)
+{
+    snprintf(why, size, "%s", p->refused);
+    p->refused[0] = '\0';
+    return why[0];
+}
+
 static void add(struct proposals *p, uint64_t code, const struct loop_guess *guess)
 {
     size_t count = atomic_load(&p->count);
@@ -79,6 +124,14 @@ static void add(struct proposals *p, uint64_t code, const struct loop_guess *gue
 
 void proposals_keep(struct proposals *p, const char *folder)
 {
+    char missing[600];
+    uint64_t tuned = identity_of(folder, missing, sizeof missing);
+    if (tuned && is_tuned(p, folder)) {
+        snprintf(p->tuned, sizeof p->tuned, "%s", folder);
+        p->identity = tuned;
+    } else if (tuned) {
+        refuse_tuned(p, folder, "they were tuned from others");
+    }
     p->cache = code_cache_open(folder, 0, p->identity);
     for (size_t i = 0; p->cache && i < code_cache_count(p->cache); i++) {
         const struct cached_object *o = code_cache_get(p->cache, i);
@@ -104,13 +157,24 @@ const struct loop_guess *proposals_find(const struct proposals *p, const struct 
     return NULL;
 }
 
+static void load_nets(struct proposals *p, struct nn_error *error)
+{
+    if (p->tuned[0] && !(p->nets = loop_nets_load(p->tuned, error))) {
+        refuse_tuned(p, p->tuned, error->text);
+        code_cache_close(p->cache); // which is for what the tuned ones say
+        p->cache = NULL;
+    }
+    if (!p->nets)
+        p->nets = loop_nets_load(p->folder, error);
+    p->nets_failed = !p->nets;
+}
+
 bool proposals_ask(struct proposals *p, const struct loop_body *bodies, unsigned count,
                    struct nn_error *error)
 {
     struct loop_guess guesses[BATCH];
     if (!p->nets && !p->nets_failed) {
-        p->nets = loop_nets_load(p->folder, error);
-        p->nets_failed = !p->nets;
+        load_nets(p, error);
     } else if (p->nets_failed) {
         error->text[0] = '\0';
     }

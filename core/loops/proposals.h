@@ -12,8 +12,11 @@ struct proposals;
 struct proposals *proposals_create(const char *folder, char *error, size_t size);
 void proposals_destroy(struct proposals *p);
 
-// Takes over what is kept in folder for these nets, and keeps it there at the end.
+// Takes over what is kept in folder for these nets, and keeps it there at the end. Nets in folder that were
+// tuned from these are asked instead.
 void proposals_keep(struct proposals *p, const char *folder);
+// Whether tuned nets have turned out not to be usable, and why; once.
+bool proposals_refused(struct proposals *p, char *why, size_t size);
 
 // The proposal for that code, or NULL if the nets have not been asked.
 const struct loop_guess *proposals_find(const struct proposals *p, const struct loop_body *body);
