@@ -83,10 +83,8 @@ static int64_t place(struct linux_process *p, uint64_t hint, uint64_t length, ui
 // the guest has mapped it twice, the second one is not steady, because a store there changes the first.
 static void mark_frame(struct memory *m, uint64_t address, uint64_t length, uint64_t offset)
 {
-    const uint8_t steady = MEMORY_SHARED | MEMORY_STEADY;
-    for (uint64_t i = 0; i < GUEST_SPACE / GUEST_PAGE; i++)
-        if ((m->pages[i] & steady) == steady)
-            return;
+    if (m->has_steady)
+        return;
     uint64_t start = offsetof(struct device_page, frame), end = offsetof(struct device_page, ring);
     start = start > offset ? start : offset;
     end = end < offset + length ? end : offset + length;

@@ -16,6 +16,8 @@
 #define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
 // Above this many bytes of ops the kernel drops pages faster than they can be cleared.
 #define OPS_DROP_BYTES (64 * OPS_PAGE_BYTES)
+// From this size on, private memory is taken in the host's huge pages: a fault for each small one costs 1.6 us.
+#define HUGE_BYTES (2ull << 20)
 
 _Static_assert(PROT_READ == 1 && PROT_WRITE == 2 && PROT_EXEC == 4, "the low bits of memory.pages");
 
@@ -57,12 +59,13 @@ void memory_destroy(struct memory *m)
 
 void memory_clear(struct memory *m)
 {
-    if (m->on_forget)
+    if (m->on_forget && m->mapped) // else nothing has run here yet
         m->on_forget(m->owner, 0, GUEST_SPACE);
     reserve(m->base, GUEST_SPACE);
     reserve(m->ops, OPS_BYTES);
     madvise(m->pages, PAGE_COUNT, MADV_DONTNEED); // private anonymous memory: reads as zero again
     m->mapped = 0;
+    m->has_steady = false;
 }
 
 static bool in_space(uint64_t address, uint64_t length)
@@ -164,6 +167,8 @@ static int map(struct memory *m, uint64_t address, uint64_t length, int prot, in
     void *p = mmap(m->base + address, length, host_prot(prot), flags | MAP_NORESERVE | MAP_FIXED, fd,
                    (off_t)offset);
     int error = p == MAP_FAILED ? -errno : 0;
+    if (!error && fd < 0 && length >= HUGE_BYTES)
+        madvise(p, length, MADV_HUGEPAGE);
     if (!error && prot & PROT_EXEC)
         error = grant_ops(m, address, length);
     if (error) {
@@ -269,6 +274,7 @@ int memory_move(struct memory *m, uint64_t from, uint64_t length, uint64_t to)
 
 void memory_set_steady(struct memory *m, uint64_t address, uint64_t length)
 {
+    m->has_steady = true;
     for (uint64_t i = address / GUEST_PAGE; i < (address + length) / GUEST_PAGE; i++)
         m->pages[i] |= MEMORY_STEADY;
 }

@@ -36,6 +36,7 @@ struct memory {
     uint8_t *pages; // [GUEST_SPACE / GUEST_PAGE]; below 2 GiB
     uint64_t limit; // bytes that the guest may have mapped privately, other than PROT_NONE
     uint64_t mapped; // bytes that it has
+    bool has_steady; // some page is, or was, MEMORY_STEADY
     // Told of every range whose decoded code is forgotten; may be called in a signal handler.
     void (*on_forget)(void *owner, uint64_t address, uint64_t length);
     void *owner;

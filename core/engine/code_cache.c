@@ -16,7 +16,7 @@
 #include <xxhash.h>
 
 enum {
-    FORMAT_VERSION = 2,
+    FORMAT_VERSION = 3,
     FILE_BYTES_MAX = 16 << 20,
     FOLDER_BYTES_MAX = 64 << 20,
     NAME_SIZE = 40,
@@ -35,6 +35,7 @@ struct record_header {
     uint64_t size; // of the object
     struct cached_page pages[REGION_PAGES_MAX];
     uint32_t left_out_count, left_out[REGION_LEFT_OUT_MAX], reserved;
+    uint64_t trusted_by;
 };
 
 struct code_cache {
@@ -88,8 +89,11 @@ static void parse(struct code_cache *c, size_t size)
         if (r.size > size - at || r.page_count > REGION_PAGES_MAX || r.left_out_count > REGION_LEFT_OUT_MAX ||
             r.hash != record_hash(&r, c->file + at))
             return;
-        struct cached_object o = {
-            .entry = r.entry, .page_count = r.page_count, .bytes = c->file + at, .size = r.size};
+        struct cached_object o = {.entry = r.entry,
+                                  .page_count = r.page_count,
+                                  .trusted_by = r.trusted_by,
+                                  .bytes = c->file + at,
+                                  .size = r.size};
         memcpy(o.pages, r.pages, sizeof o.pages);
         o.left_out_count = r.left_out_count;
         memcpy(o.left_out, r.left_out, sizeof o.left_out);
@@ -161,15 +165,15 @@ const struct cached_object *code_cache_get(const struct code_cache *c, size_t in
     return &c->objects[index];
 }
 
-void code_cache_add(struct code_cache *c, const struct cached_object *object)
+bool code_cache_add(struct code_cache *c, const struct cached_object *object)
 {
     for (size_t i = 0; i < c->count; i++)
         if (c->objects[i].entry == object->entry)
             code_cache_drop(c, i);
-    if (append(c, object))
-        c->changed = true;
-    else
-        free((void *)(uintptr_t)object->bytes);
+    if (!append(c, object))
+        return false;
+    c->changed = true;
+    return true;
 }
 
 void code_cache_drop(struct code_cache *c, size_t index)
@@ -191,6 +195,7 @@ static bool write_all(FILE *f, const struct code_cache *c)
             continue;
         memcpy(r.pages, o->pages, sizeof r.pages);
         r.left_out_count = o->left_out_count;
+        r.trusted_by = o->trusted_by;
         memcpy(r.left_out, o->left_out, sizeof r.left_out);
         r.hash = record_hash(&r, o->bytes);
         good = fwrite(&r, sizeof r, 1, f) == 1 && fwrite(o->bytes, 1, o->size, f) == o->size &&

@@ -20,6 +20,7 @@ struct cached_object {
         uint64_t hash;
     } pages[REGION_PAGES_MAX];
     uint32_t left_out_count, left_out[REGION_LEFT_OUT_MAX]; // as in struct region
+    uint64_t trusted_by; // the dispatch net that names all of the pages' instructions rightly, 0 = none asked
     const unsigned char *bytes; // owned by the cache
     size_t size;
 };
@@ -33,9 +34,9 @@ struct code_cache *code_cache_open(const char *folder, uint64_t program, uint64_
 size_t code_cache_count(const struct code_cache *c);
 const struct cached_object *code_cache_get(const struct code_cache *c, size_t index);
 
-// Adds an object, in place of an older one for the same entry; its bytes are the cache's from now on
-// (malloc'd), also on failure.
-void code_cache_add(struct code_cache *c, const struct cached_object *object);
+// Adds an object, in place of an older one for the same entry. Its bytes (malloc'd) are the cache's from then
+// on, until it is closed; on failure they stay the caller's.
+bool code_cache_add(struct code_cache *c, const struct cached_object *object);
 
 // Forgets the object at index: it fits the guest no more, or is damaged.
 void code_cache_drop(struct code_cache *c, size_t index);

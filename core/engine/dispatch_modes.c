@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "../memory.h"
 #include "../nn/dispatch_model.h"
 
@@ -28,6 +31,7 @@ struct table {
 
 struct dispatch {
     struct dispatch_net net;
+    uint64_t identity; // of the net
     enum machine_dispatch mode;
     uint8_t *named; // [DISPATCH_VECTORS]: 1 + the kernel that the net names, 0 if it was not asked
     struct table words; // distinct words decoded, and their groups
@@ -102,6 +106,7 @@ struct dispatch *dispatch_create(const char *base, struct nn_error *error)
     if (!d || !d->named || !d->pages) {
         nn_fail(error, "no memory for the dispatch net");
     } else if (dispatch_load(base, &d->net, error)) {
+        d->identity = XXH3_64bits(&d->net, sizeof d->net);
         return d;
     }
     dispatch_destroy(d);
@@ -128,6 +133,11 @@ void dispatch_set_mode(struct dispatch *d, enum machine_dispatch mode)
 enum machine_dispatch dispatch_mode(const struct dispatch *d)
 {
     return d ? d->mode : MACHINE_DISPATCH_OFF;
+}
+
+uint64_t dispatch_identity(const struct dispatch *d)
+{
+    return dispatch_mode(d) == MACHINE_DISPATCH_OFF ? 0 : d->identity;
 }
 
 // ---- asking the net ----

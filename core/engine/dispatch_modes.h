@@ -41,6 +41,8 @@ enum machine_dispatch dispatch_mode(const struct dispatch *d); // d NULL: off
 void dispatch_ask_page(struct dispatch *d, uint64_t pc, const uint32_t *words);
 // Whether the net names every instruction among them rightly. Always true for mode off.
 bool dispatch_trusts_page(struct dispatch *d, uint64_t pc, const uint32_t *words);
+// By its hash, the net that is asked; 0 in mode off. What one net said of a page, every run of it says.
+uint64_t dispatch_identity(const struct dispatch *d);
 // What is known of these pages holds no longer. Async-signal-safe.
 void dispatch_forget(struct dispatch *d, uint64_t address, uint64_t length);
 

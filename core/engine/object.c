@@ -226,20 +226,19 @@ static uint64_t read_leb128(struct reader *r, bool is_signed)
     return value;
 }
 
-static bool add_line(struct linked_object *linked, uint64_t offset, uint64_t line, uint64_t column)
+// The last line of an instruction at or before an offset.
+struct line_search {
+    uint64_t offset;
+    struct code_line line; // pc 0: none
+};
+
+static void meet_line(struct line_search *search, uint64_t offset, uint64_t line, uint64_t column)
 {
-    if (linked->line_count % 256 == 0) {
-        struct code_line *more = realloc(linked->lines, (linked->line_count + 256) * sizeof *more);
-        if (!more)
-            return false;
-        linked->lines = more;
-    }
-    linked->lines[linked->line_count++] =
-        (struct code_line){(uint32_t)offset, (uint32_t)line * 4, (uint16_t)column};
-    return true;
+    if (offset <= search->offset && (uint32_t)line)
+        search->line = (struct code_line){(uint32_t)line * 4, (uint16_t)column};
 }
 
-static bool read_lines(struct reader r, struct linked_object *linked)
+static bool read_lines(struct reader r, struct line_search *search)
 {
     read_bytes(&r, 4); // length of the unit: there is one
     uint64_t version = read_bytes(&r, 2);
@@ -265,8 +264,7 @@ static bool read_lines(struct reader r, struct linked_object *linked)
         if (opcode >= opcode_base) {
             address += (opcode - opcode_base) / line_range * step;
             line += (uint64_t)(line_base + (int64_t)((opcode - opcode_base) % line_range));
-            if (!add_line(linked, address, line, column))
-                return false;
+            meet_line(search, address, line, column);
             continue;
         }
         switch (opcode) {
@@ -277,10 +275,7 @@ static bool read_lines(struct reader r, struct linked_object *linked)
             r.at += length;
             break;
         }
-        case 1: // copy
-            if (!add_line(linked, address, line, column))
-                return false;
-            break;
+        case 1: meet_line(search, address, line, column); break; // copy
         case 2: address += read_leb128(&r, false) * step; break;
         case 3: line += read_leb128(&r, true); break;
         case 5: column = read_leb128(&r, false); break;
@@ -294,6 +289,7 @@ static bool read_lines(struct reader r, struct linked_object *linked)
     return !r.failed;
 }
 
+// Where the line table is, which has to be well formed.
 static bool find_lines(const struct object *o, struct linked_object *linked)
 {
     const Elf32_Ehdr *h = (const Elf32_Ehdr *)o->bytes;
@@ -307,11 +303,21 @@ static bool find_lines(const struct object *o, struct linked_object *linked)
         const Elf32_Shdr *s = &o->sections[i];
         if (s->sh_type == SHT_PROGBITS && s->sh_name < names->sh_size &&
             strcmp(text + s->sh_name, ".debug_line") == 0) {
-            const unsigned char *at = o->bytes + s->sh_offset;
-            return read_lines((struct reader){at, at + s->sh_size, false}, linked);
+            struct line_search nothing = {0};
+            linked->lines = o->bytes + s->sh_offset;
+            linked->lines_size = s->sh_size;
+            return read_lines((struct reader){linked->lines, linked->lines + s->sh_size, false}, &nothing);
         }
     }
     return true;
+}
+
+bool object_find_line(const struct linked_object *linked, uint32_t offset, struct code_line *line)
+{
+    struct line_search search = {.offset = offset};
+    read_lines((struct reader){linked->lines, linked->lines + linked->lines_size, false}, &search);
+    *line = search.line;
+    return search.line.pc != 0;
 }
 
 // ---- linking ----
@@ -336,10 +342,8 @@ bool object_link(struct code_memory *memory, const unsigned char *bytes, size_t 
     l.resolved = calloc(l.o.symbol_count, sizeof *l.resolved);
     bool linked_well = l.resolved && relocate_all(&l) && find_lines(&l.o, linked);
     free(l.resolved);
-    if (!linked_well) {
-        free(linked->lines);
+    if (!linked_well)
         return false;
-    }
     for (unsigned i = 0; i < l.o.symbol_count; i++) {
         const Elf32_Sym *s = &l.o.symbols[i];
         uint32_t address;

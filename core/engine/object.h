@@ -23,16 +23,16 @@ void code_memory_destroy(struct code_memory *m);
 size_t code_memory_take(struct code_memory *m, size_t size);
 
 // Which guest instruction a guest access in host code belongs to, and in precise code how many instructions
-// of its block are left with it: sorted by offset from the start of the code.
+// of its block are left with it.
 struct code_line {
-    uint32_t offset, pc;
+    uint32_t pc;
     uint16_t left;
 };
 
 struct linked_object {
     uint32_t start, size; // address and bytes of its code
-    struct code_line *lines; // malloc'd, owned by the caller
-    uint32_t line_count;
+    const unsigned char *lines; // its line table, lines_size bytes: a part of the object's own bytes
+    size_t lines_size;
 };
 
 // Address of a symbol that the object uses but does not define; 0 = there is none.
@@ -42,9 +42,12 @@ typedef uint32_t symbol_resolver(void *user, const char *name);
 typedef void symbol_receiver(void *user, const char *name, uint32_t address);
 
 // Links the object into memory. The object is not trusted to be well formed: false if it is damaged, uses
-// what is not known here, or does not fit.
+// what is not known here, or does not fit. bytes have to last as long as *linked is used.
 bool object_link(struct code_memory *memory, const unsigned char *bytes, size_t size,
                  symbol_resolver *resolve, symbol_receiver *receive, void *user,
                  struct linked_object *linked);
+
+// Finds what the code at offset from its start belongs to; false if no guest instruction's access comes before.
+bool object_find_line(const struct linked_object *linked, uint32_t offset, struct code_line *line);
 
 #endif

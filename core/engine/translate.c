@@ -99,7 +99,7 @@ bool translate_enter_code(struct translator *t)
     cpu *c = &t->m->cpu;
     struct slot *s = slot_at(t, (uint32_t)c->pc);
     uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-    if (!s || s->pc != (uint32_t)c->pc || s->state != SLOT_DONE ||
+    if (!s || s->state != SLOT_DONE ||
         (stack - (uint64_t)(uintptr_t)t->stack < STACK_BYTES && stack < c->stack_limit))
         return false;
     set_gs(t);
@@ -165,7 +165,9 @@ static bool is_current(struct translator *t, const struct cached_object *o)
     for (unsigned i = 0; i < o->page_count; i++) {
         const uint8_t *page = memory->base + o->pages[i].address;
         if (!memory_mark_code(memory, o->pages[i].address) ||
-            XXH3_64bits(page, GUEST_PAGE) != o->pages[i].hash ||
+            XXH3_64bits(page, GUEST_PAGE) != o->pages[i].hash)
+            return false;
+        if (o->trusted_by != dispatch_identity(t->m->dispatch) &&
             !dispatch_trusts_page(t->m->dispatch, o->pages[i].address, (const uint32_t *)page))
             return false;
     }
@@ -210,7 +212,6 @@ static bool install_glue(struct translator *t)
     if (!object_link(&t->code, translate_glue, (size_t)(translate_glue_end - translate_glue),
                      translate_resolve, translate_receive_glue, t, &linked))
         return false;
-    free(linked.lines);
     t->cold_call = translate_resolve(t, "__regcall3__cold_call");
     t->enter_region = translate_resolve(t, "enter_region");
     return t->cold_call && t->enter_region;
@@ -249,10 +250,11 @@ void translate_install(struct translator *t)
         struct slot *s = slot_at(t, c->region->entry);
         if (!installed && s->state == SLOT_QUEUED) // not an older one's successor
             s->state = c->failed ? SLOT_HOPELESS : SLOT_FAILED;
-        if (installed && t->cache)
-            code_cache_add(t->cache, &o);
-        else
+        o.trusted_by = dispatch_identity(t->m->dispatch);
+        if (!installed)
             free(c->object.bytes);
+        else if (!t->cache || !code_cache_add(t->cache, &o))
+            t->installed[t->installed_count - 1].bytes = c->object.bytes;
         free(c->region);
         free(c);
     }
@@ -303,15 +305,12 @@ bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, un
         const struct linked_object *o = &t->installed[i].object;
         if (host_pc - o->start >= o->size)
             continue;
-        uint32_t offset = (uint32_t)(host_pc - o->start);
-        *pc = t->installed[i].entry;
-        *left = 0;
-        for (unsigned k = 0; k < o->line_count && o->lines[k].offset <= offset; k++) {
-            if (o->lines[k].pc) {
-                *pc = o->lines[k].pc;
-                *left = o->lines[k].left;
-            }
-        }
+        struct code_line line = {.pc = t->installed[i].entry};
+        struct code_line found;
+        if (object_find_line(o, (uint32_t)(host_pc - o->start), &found))
+            line = found;
+        *pc = line.pc;
+        *left = line.left;
         return true;
     }
     return false;
@@ -421,8 +420,10 @@ void translator_destroy(struct translator *t)
             s->state = s->state == SLOT_QUEUED ? SLOT_HOPELESS : s->state;
         } else if (t->cache && !forked) {
             struct cached_object o = describe(c);
-            code_cache_add(t->cache, &o);
-            c->object.bytes = NULL;
+            if (is_current(t, &o))
+                o.trusted_by = dispatch_identity(t->m->dispatch);
+            if (code_cache_add(t->cache, &o))
+                c->object.bytes = NULL;
         }
         free(c->region);
         free(c->object.bytes);
@@ -435,7 +436,7 @@ void translator_destroy(struct translator *t)
     }
     free(t->executed);
     for (unsigned i = 0; i < t->installed_count; i++)
-        free(t->installed[i].object.lines);
+        free(t->installed[i].bytes);
     free(t->installed);
     code_memory_destroy(&t->code);
     if (t->low && t->low != MAP_FAILED)

@@ -89,9 +89,9 @@ static void load_requests(struct translator *t, const struct cached_object *o)
 // worth loading LLVM for at the next request.
 static void save_requests(struct translator *t)
 {
-    struct cold_request *list = malloc(SLOTS * sizeof *list);
+    struct cold_request *list = malloc(t->slot_count * sizeof *list);
     size_t count = 0;
-    for (size_t i = 0; list && i < SLOTS; i++) {
+    for (size_t i = 0; list && i < t->slot_count; i++) {
         const struct slot *s = &t->slots[i];
         if (s->state == SLOT_QUEUED)
             list[count++] = (struct cold_request){s->pc, WORTH_LOADING};
@@ -102,9 +102,7 @@ static void save_requests(struct translator *t)
     }
     struct cached_object o = {
         .entry = REQUESTS_ENTRY, .bytes = (unsigned char *)list, .size = count * sizeof *list};
-    if (count)
-        code_cache_add(t->cache, &o);
-    else
+    if (!count || !code_cache_add(t->cache, &o))
         free(list);
 }
 
@@ -124,9 +122,7 @@ static void save_executed(struct translator *t)
     }
     struct cached_object o = {
         .entry = EXECUTED_ENTRY, .bytes = (unsigned char *)pages, .size = count * sizeof *pages};
-    if (count)
-        code_cache_add(t->cache, &o);
-    else
+    if (!count || !code_cache_add(t->cache, &o))
         free(pages);
 }
 

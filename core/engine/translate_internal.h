@@ -14,7 +14,8 @@ enum {
     CODE_BYTES = 64 << 20,
     STACK_BYTES = 16 << 20,
     STACK_RESERVE = 256 << 10, // below it, translated code makes no more calls
-    SLOTS = 1 << 16, // a power of two
+    SLOTS = 1 << 15,
+    SLOT_PLACES = 1 << 16, // in the table that finds them
     QUEUE = 4096, // a power of two
     THUNK_BYTES = 32,
     EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
@@ -41,7 +42,7 @@ enum slot_state {
 };
 
 struct slot {
-    uint32_t pc; // 0: free (nothing is ever mapped there)
+    uint32_t pc;
     uint32_t call_thunk, exit_thunk; // the code that stands in
     uint8_t state; // enum slot_state
     bool requested; // in this run
@@ -67,6 +68,7 @@ struct installed {
     uint32_t page_count;
     uint32_t pages[REGION_PAGES_MAX];
     bool dropped;
+    unsigned char *bytes; // of its object, unless the cache owns them
 };
 
 // What the compile thread hands over.
@@ -86,7 +88,9 @@ struct translator {
         uint32_t call_cells[SLOTS], exit_cells[SLOTS];
     } * low;
     uint8_t *stack;
-    struct slot slots[SLOTS];
+    struct slot slots[SLOTS]; // one behind the other, so that what translated code reads of them is dense
+    unsigned slot_count;
+    uint16_t slot_of[SLOT_PLACES]; // by hash: 1 + the slot's index, 0 = free
     uint32_t enter_region, cold_call; // addresses of the glue
     uint32_t host_call, host_step, host_loop, host_begin_check, host_end_check; // and of the ways back
     struct {
@@ -131,9 +135,9 @@ static inline uint32_t low_address(const void *p)
 }
 
 // ---- translate_slots.c ----
-// The slot for pc, taken if it is not yet; NULL when there is no room. slot_at: the one that it would take.
-struct slot *translate_slot(struct translator *t, uint32_t pc);
+// The slot for pc, NULL if there is none. translate_slot takes one then; NULL when there is no room.
 struct slot *slot_at(struct translator *t, uint32_t pc);
+struct slot *translate_slot(struct translator *t, uint32_t pc);
 // Empties the table of indirect branches.
 void slots_begin(struct translator *t);
 // Takes the slot for pc and gives it cells that lead to the interpreter; false when there is no room.

@@ -5,25 +5,36 @@
 // A slot stands for a guest address that translated code calls: a cell with the 32-bit address of its code.
 // Until there is any, that is a thunk which has the interpreter run the callee (interp_call).
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "translate_internal.h"
 
-struct slot *slot_at(struct translator *t, uint32_t pc)
+// Where in the table pc is, or would be.
+static uint16_t *place_of(struct translator *t, uint32_t pc)
 {
     unsigned i = (pc >> 2) * 2654435761u >> 16;
-    for (unsigned n = 0; n < SLOTS; n++, i = (i + 1) % SLOTS)
-        if (t->slots[i].pc == pc || t->slots[i].pc == 0)
-            return &t->slots[i];
-    return NULL;
+    while (t->slot_of[i] && t->slots[t->slot_of[i] - 1].pc != pc)
+        i = (i + 1) % SLOT_PLACES;
+    return &t->slot_of[i];
+}
+
+struct slot *slot_at(struct translator *t, uint32_t pc)
+{
+    uint16_t index = *place_of(t, pc);
+    return index ? &t->slots[index - 1] : NULL;
 }
 
 struct slot *translate_slot(struct translator *t, uint32_t pc)
 {
-    struct slot *s = slot_at(t, pc);
-    if (s)
-        s->pc = pc;
-    return s;
+    uint16_t *place = place_of(t, pc);
+    if (!*place) {
+        if (t->slot_count == SLOTS)
+            return NULL;
+        t->slots[t->slot_count++].pc = pc;
+        *place = (uint16_t)t->slot_count;
+    }
+    return &t->slots[*place - 1];
 }
 
 // ---- cells ----
@@ -119,26 +130,44 @@ void slot_empty(struct translator *t, struct slot *s)
 
 void slots_begin(struct translator *t)
 {
-    for (unsigned i = 0; i < INDIRECT_ENTRIES; i++)
-        t->low->indirect_table[i] = empty_entry(i);
+    t->low->indirect_table[0] = empty_entry(0); // the others are 0
 }
 
 // ---- symbols ----
 
+// Reads the numbers of a symbol that was made by format, whose only conversions are %08x; false if it was not.
+static bool read_symbol(const char *name, const char *format, unsigned *numbers)
+{
+    while (*format) {
+        if (*format != '%') {
+            if (*name++ != *format++)
+                return false;
+            continue;
+        }
+        char digits[9] = "", *end;
+        strncpy(digits, name, 8);
+        *numbers++ = (unsigned)strtoul(digits, &end, 16);
+        if (end != digits + 8)
+            return false;
+        name += 8;
+        format += strlen("%08x");
+    }
+    return *name == '\0';
+}
+
 uint32_t translate_resolve(void *user, const char *name)
 {
     struct translator *t = user;
-    unsigned pc;
+    unsigned numbers[2];
     uint32_t *cell = NULL;
-    if (sscanf(name, CALL_SYMBOL, &pc) == 1)
-        cell = want_call_cell(t, pc);
-    else if (sscanf(name, EXIT_SYMBOL, &pc) == 1)
-        cell = want_exit_cell(t, pc);
+    if (read_symbol(name, CALL_SYMBOL, numbers))
+        cell = want_call_cell(t, numbers[0]);
+    else if (read_symbol(name, EXIT_SYMBOL, numbers))
+        cell = want_exit_cell(t, numbers[0]);
     if (cell)
         return low_address(cell);
-    unsigned branch;
-    if (sscanf(name, LOOP_SYMBOL, &pc, &branch) == 2) {
-        struct loop *loop = t->m->loops ? loops_reserve(t->m->loops, pc, branch) : NULL;
+    if (read_symbol(name, LOOP_SYMBOL, numbers)) {
+        struct loop *loop = t->m->loops ? loops_reserve(t->m->loops, numbers[0], numbers[1]) : NULL;
         return loop ? low_address(loop) : 0;
     }
     if (strcmp(name, "guest_pages") == 0)
@@ -176,6 +205,6 @@ void translate_receive_region(void *user, const char *name, uint32_t address)
 {
     struct translator *t = user;
     unsigned pc;
-    if (sscanf(name, REGION_SYMBOL, &pc) == 1)
+    if (read_symbol(name, REGION_SYMBOL, &pc))
         t->received = address;
 }
