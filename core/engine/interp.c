@@ -410,6 +410,17 @@ static const struct {
 #undef FUSED3
 };
 
+static bool begins_sequence(enum insn id)
+{
+    return false
+#define FUSED2(kind, a, b) || id == INSN_##a
+#define FUSED3(kind, a, b, c) || id == INSN_##a
+#include "fused.def"
+#undef FUSED2
+#undef FUSED3
+        ;
+}
+
 // ---- decoding ----
 
 static uint32_t handler_offset(handler_function *f)
@@ -443,7 +454,7 @@ static enum insn decode_at(cpu *c, uint64_t pc, op *out, enum dispatch_verdict *
 // runs.
 static handler_function *choose_handler(const enum insn *ids, const op *ops, unsigned count, unsigned *length)
 {
-    for (size_t i = 0; i < sizeof fused / sizeof fused[0]; i++) {
+    for (size_t i = 0; count > 1 && i < sizeof fused / sizeof fused[0]; i++) {
         unsigned n = 0;
         while (n < FUSED_MAX && fused[i].insns[n] != INSN_UNDEFINED && n < count &&
                fused[i].insns[n] == ids[n])
@@ -531,7 +542,8 @@ static __attribute__((noinline)) void decode_op(cpu *c, op *o)
             break; // has to be counted, so it is no part of a sequence
         count++;
     } while (count < FUSED_MAX && (pc + count * 4) % GUEST_PAGE && isa_info[ids[count - 1]].kind == KIND_OP &&
-             verdicts[0] == DISPATCH_FINE && mode != MACHINE_DISPATCH_LIVE && !m->loop_watch);
+             begins_sequence(ids[0]) && verdicts[0] == DISPATCH_FINE && mode != MACHINE_DISPATCH_LIVE &&
+             !m->loop_watch);
     handler_function *handler = choose_handler(ids, decoded, count, &length);
     if (verdicts[0] == DISPATCH_FAULT) {
         handler = do_dispatch_fault;
