@@ -20,7 +20,7 @@ _Static_assert((int)GROUP_ARITH == DISPATCH_ARITHMETIC && (int)GROUP_LOGIC == DI
 enum { PAGE_WORDS = GUEST_PAGE / 4 };
 
 // What is known of a page of code.
-enum page_state { PAGE_UNKNOWN, PAGE_ASKED, PAGE_TRUSTED, PAGE_MISNAMED };
+enum page_state { PAGE_UNKNOWN, PAGE_TRUSTED, PAGE_MISNAMED };
 
 // Open addressing over 32-bit keys; key 0 is an empty place. (Word 0 is no instruction, and nothing is ever
 // mapped at address 0.)
@@ -150,10 +150,9 @@ static void ask(struct dispatch *d, const uint32_t *vectors, size_t count)
         d->named[vectors[i]] = (uint8_t)(1 + kernels[i]);
 }
 
-void dispatch_ask_page(struct dispatch *d, uint64_t pc, const uint32_t *words)
+// About all words of a page at once.
+static void ask_page(struct dispatch *d, const uint32_t *words)
 {
-    if (d->pages[pc / GUEST_PAGE] != PAGE_UNKNOWN)
-        return;
     uint32_t vectors[PAGE_WORDS];
     size_t unasked = 0;
     for (size_t i = 0; i < PAGE_WORDS; i++) {
@@ -164,7 +163,6 @@ void dispatch_ask_page(struct dispatch *d, uint64_t pc, const uint32_t *words)
         vectors[unasked++] = vector;
     }
     ask(d, vectors, unasked);
-    d->pages[pc / GUEST_PAGE] = PAGE_ASKED;
 }
 
 static enum insn_group named_kernel(struct dispatch *d, uint32_t word)
@@ -179,10 +177,10 @@ bool dispatch_trusts_page(struct dispatch *d, uint64_t pc, const uint32_t *words
 {
     if (dispatch_mode(d) == MACHINE_DISPATCH_OFF)
         return true;
-    dispatch_ask_page(d, pc, words);
     uint8_t *state = &d->pages[pc / GUEST_PAGE];
-    if (*state == PAGE_ASKED) {
+    if (*state == PAGE_UNKNOWN) {
         op ignored;
+        ask_page(d, words);
         *state = PAGE_TRUSTED;
         for (size_t i = 0; i < PAGE_WORDS; i++) {
             enum insn id = isa_decode(words[i], 0, &ignored);

@@ -36,10 +36,8 @@ void dispatch_destroy(struct dispatch *d);
 void dispatch_set_mode(struct dispatch *d, enum machine_dispatch mode);
 enum machine_dispatch dispatch_mode(const struct dispatch *d); // d NULL: off
 
-// Asks the net about the page of code that words are, at guest address pc (anywhere in the page), unless that
-// has been done.
-void dispatch_ask_page(struct dispatch *d, uint64_t pc, const uint32_t *words);
-// Whether the net names every instruction among them rightly. Always true for mode off.
+// Whether the net names every instruction of a page of code rightly, which words are, at guest address pc
+// (anywhere in the page). Always true for mode off.
 bool dispatch_trusts_page(struct dispatch *d, uint64_t pc, const uint32_t *words);
 // By its hash, the net that is asked; 0 in mode off. What one net said of a page, every run of it says.
 uint64_t dispatch_identity(const struct dispatch *d);

@@ -530,8 +530,6 @@ static __attribute__((noinline)) void decode_op(cpu *c, op *o)
         fault_raise(c, m->memory.pages[pc / GUEST_PAGE] & MEMORY_MAPPED ? FAULT_PERMISSION : FAULT_MAPPING,
                     pc, false);
     enum machine_dispatch mode = dispatch_mode(m->dispatch);
-    if (mode != MACHINE_DISPATCH_OFF)
-        dispatch_ask_page(m->dispatch, pc, (const uint32_t *)(c->memory + pc / GUEST_PAGE * GUEST_PAGE));
     enum insn ids[FUSED_MAX];
     op decoded[FUSED_MAX];
     enum dispatch_verdict verdicts[FUSED_MAX];
