@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core/loops/summary.h"
+#include "../core/nn/loop_code.h"
 #include "loop_image.h"
 #include "loop_tool.h"
 
@@ -98,23 +98,23 @@ static int by_instructions(const void *a, const void *b)
     return (x->instructions < y->instructions) - (x->instructions > y->instructions);
 }
 
-// Where the loop reads and writes, by its summary: "r1 +320" reads bytes with stride 320, "w4" writes the
-// same word again and again, "r1[…]" looks up.
-static void print_streams(const struct loop_body *body)
+// Where the loop reads and writes.
+static void find_streams(struct loop_sample *s)
 {
-    static struct loop_summary s;
-    const char *reason;
-    if (!loop_summarize(&s, body->pc, body->words, body->length, &reason)) {
-        printf(" (%s)", reason);
-        return;
-    }
-    for (unsigned i = 0; i < s.access_count; i++) {
-        const struct access *a = &s.accesses[i];
-        printf(" %c%u", a->is_store ? 'w' : 'r', a->size);
-        if (a->shape == ACCESS_STREAM && a->step.count == 0)
-            printf("%+lld", (long long)a->step.constant);
-        else if (a->shape != ACCESS_INVARIANT)
-            printf(a->shape == ACCESS_STREAM ? "+x" : a->shape == ACCESS_GATHER ? "[]" : "?");
+    struct code_body code;
+    code_read(&s->body, &code);
+    for (unsigned i = 0; i < code.length; i++) {
+        const struct code_insn *insn = &code.insn[i];
+        const struct form *address = &code.fact[i].address;
+        if ((insn->kind != CODE_LOAD && insn->kind != CODE_STORE) || code.fact[i].slot ||
+            !(code.back >> i & 1))
+            continue;
+        struct loop_stream *stream = &s->streams[s->stream_count++];
+        stream->is_store = insn->kind == CODE_STORE;
+        stream->size = (uint8_t)(insn->pair ? 2 * insn->size : insn->size);
+        stream->kind = code_form_step(&code, address, s->body.x, &stream->step) ? STREAM_STEADY
+                       : address->loads                                         ? STREAM_GATHER
+                                                                                : STREAM_OTHER;
     }
 }
 
@@ -149,7 +149,10 @@ static void print_rows(const struct row *rows, size_t count)
                r->loop->function, r->loop->offset,
                known ? loop_class_words[r->sample.class] : label_verdict_names[r->verdict],
                known ? types[r->sample.type] : "", known ? r->sample.counter : 31);
-        print_streams(&r->sample.body);
+        for (unsigned k = 0; k < r->sample.stream_count; k++) {
+            char text[LOOP_STREAM_TEXT];
+            printf(" %s", loop_stream_text(&r->sample.streams[k], text));
+        }
         printf("\n");
     }
 }
@@ -204,6 +207,8 @@ int loop_collect(const struct tool_options *options)
         r->loop = loop;
         r->instructions = loop->iterations * ((loop->branch - loop->header) / 4 + 1);
         r->verdict = loop_image_sample(&image, loop, known_class(&known, name, loop), &r->sample);
+        if (is_innermost(r))
+            find_streams(&r->sample);
         snprintf(r->sample.program, sizeof r->sample.program, "%s", name);
         snprintf(r->sample.compiler, sizeof r->sample.compiler, "%s", name);
     }

@@ -2,9 +2,12 @@
 // The file: a first line, then one sample a line, fields separated by blanks:
 //
 //   CLASS TYPE COUNTER COUNTED ENTRIES ITERATIONS TRIPS PROGRAM COMPILER FUNCTION PC WORDS REGISTERS
+//   [STREAMS]
 //
 // TRIPS are decimal and separated by commas, WORDS eight hex digits each, REGISTERS hex and separated by
-// commas, of which those that are left out behind the last are 0. An empty name is "-".
+// commas, of which those that are left out behind the last are 0. An empty name is "-". STREAMS, of real
+// programs, are separated by commas: "r1+320" reads bytes with stride 320, "w4+0" writes the same word again
+// and again, "r1[]" looks up what another load says, "r1?" goes nobody knows where.
 #include "loop_data.h"
 
 #include <errno.h>
@@ -24,7 +27,7 @@ const char *const loop_class_words[LOOP_CLASSES] = {
 };
 static const char *const type_words[LOOP_TYPES] = {"NONE", "UP", "DOWN", "DATA"};
 
-enum { FIELDS = 13, LINE_MAX_LENGTH = 2048 };
+enum { FIELDS = 13, LINE_MAX_LENGTH = 4096 };
 
 __attribute__((format(printf, 3, 4))) static bool fail(char *error, size_t size, const char *format, ...)
 {
@@ -89,15 +92,45 @@ static bool parse_words(const char *text, struct loop_body *body)
     return true;
 }
 
+static bool parse_stream(const char *text, struct loop_stream *stream)
+{
+    char *end;
+    unsigned long size = *text ? strtoul(text + 1, &end, 10) : 0;
+    stream->is_store = *text == 'w';
+    stream->size = (uint8_t)size;
+    if ((*text != 'r' && *text != 'w') || size == 0 || size > 64)
+        return false;
+    stream->kind = *end == '[' ? STREAM_GATHER : *end == '?' ? STREAM_OTHER : STREAM_STEADY;
+    if (stream->kind != STREAM_STEADY)
+        return strcmp(end, stream->kind == STREAM_GATHER ? "[]" : "?") == 0;
+    bool down = *end == '-';
+    uint64_t step;
+    if ((*end != '+' && !down) || !parse_number(end + 1, 10, INT64_MAX, &step))
+        return false;
+    stream->step = down ? -(int64_t)step : (int64_t)step;
+    return true;
+}
+
+static bool parse_streams(char *text, struct loop_sample *s)
+{
+    for (char *next; text; text = next) {
+        if ((next = strchr(text, ',')))
+            *next++ = '\0';
+        if (s->stream_count == LOOP_BODY_MAX || !parse_stream(text, &s->streams[s->stream_count++]))
+            return false;
+    }
+    return true;
+}
+
 // NULL, or what is wrong with the line, which is changed.
 static const char *parse_sample(char *line, struct loop_sample *s)
 {
-    char *field[FIELDS], *save = NULL;
+    char *field[FIELDS + 1], *save = NULL;
     unsigned fields = 0, value, registers;
     uint64_t number;
     memset(s, 0, sizeof *s);
     for (char *f = strtok_r(line, " ", &save); f; f = strtok_r(NULL, " ", &save)) {
-        if (fields == FIELDS)
+        if (fields == FIELDS + 1)
             return "too many fields";
         field[fields++] = f;
     }
@@ -131,6 +164,8 @@ static const char *parse_sample(char *line, struct loop_sample *s)
         return "the body is not 1 to 32 words of 8 hex digits";
     if (!parse_list(field[12], 16, s->body.x, 32, &registers))
         return "the registers are no list of at most 32 hex numbers";
+    if (fields > FIELDS && !parse_streams(field[FIELDS], s))
+        return "the streams are no list of at most 32 accesses";
     return NULL;
 }
 
@@ -177,6 +212,16 @@ bool loop_data_read(const char *path, struct loop_data *data, char *error, size_
 
 // ---- writing ----
 
+const char *loop_stream_text(const struct loop_stream *stream, char text[LOOP_STREAM_TEXT])
+{
+    int n = snprintf(text, LOOP_STREAM_TEXT, "%c%u", stream->is_store ? 'w' : 'r', stream->size);
+    if (stream->kind == STREAM_STEADY)
+        snprintf(text + n, LOOP_STREAM_TEXT - n, "%+" PRId64, stream->step);
+    else
+        snprintf(text + n, LOOP_STREAM_TEXT - n, "%s", stream->kind == STREAM_GATHER ? "[]" : "?");
+    return text;
+}
+
 static void write_sample(FILE *file, const struct loop_sample *s)
 {
     fprintf(file, "%s %s %u %d %" PRIu64 " %" PRIu64 " ", loop_class_words[s->class], type_words[s->type],
@@ -194,6 +239,10 @@ static void write_sample(FILE *file, const struct loop_sample *s)
         last--;
     for (unsigned i = 0; i <= last; i++)
         fprintf(file, "%c%" PRIx64, i ? ',' : ' ', s->body.x[i]);
+    for (unsigned i = 0; i < s->stream_count; i++) {
+        char text[LOOP_STREAM_TEXT];
+        fprintf(file, "%c%s", i ? ',' : ' ', loop_stream_text(&s->streams[i], text));
+    }
     fputc('\n', file);
 }
 

@@ -25,13 +25,18 @@ static int64_t evaluate(const struct linear *l, const uint64_t *x)
     return l->bits == 32 ? (int32_t)sum : (int64_t)sum;
 }
 
-// The register that an exit's counter is made of; 31 if there is none.
-static unsigned counter_of(const struct loop_summary *s, const struct loop_exit *exit, const uint64_t *x)
+// The register that an exit's counter is made of; 31 if there is none. up: whether it grows.
+static unsigned counter_of(const struct loop_summary *s, const struct loop_exit *exit, const uint64_t *x,
+                           bool *up)
 {
+    *up = evaluate(&exit->step, x) > 0;
     for (unsigned i = 0; i < exit->start.count; i++) {
         unsigned v = exit->start.var[i];
-        if (v < 31 && s->vars[v].shape == VAR_AFFINE && evaluate(&s->vars[v].step, x) != 0)
+        int64_t step = v < 31 && s->vars[v].shape == VAR_AFFINE ? evaluate(&s->vars[v].step, x) : 0;
+        if (step != 0) {
+            *up = step > 0;
             return v;
+        }
     }
     return 31;
 }
@@ -55,37 +60,44 @@ static bool hangs_on_load(const struct loop_summary *s, unsigned node)
     return false;
 }
 
-// False if an exit is counted by nothing that moves, or there is none. Counters that are narrower than a
-// register have no closed form in the summary, only in the shape.
+// How the shape sees an exit that has no closed form in the summary; DATA if it sees several there.
+static struct shape_exit seen_in_shape(const struct loop_shape *shape, const struct loop_summary *s,
+                                       const struct loop_exit *exit)
+{
+    struct shape_exit seen = {0};
+    unsigned found = 0;
+    for (unsigned i = 0; i < shape->exit_count; i++)
+        if (shape->exits[i].pc == exit->pc) {
+            seen = shape->exits[i];
+            found++;
+        }
+    bool fixed = seen.kind == SHAPE_EXIT_FIXED && hangs_on_load(s, exit->condition);
+    return found == 1 && !fixed ? seen : (struct shape_exit){.kind = SHAPE_EXIT_DATA, .counter = 31};
+}
+
+// False if an exit is counted by nothing that moves, or none counts or hangs on anything. Where ways through
+// the body meet, or a counter is narrower than a register, the summary may have no closed form; then the
+// shape tells.
 static bool exits_of(const struct loop_summary *s, const struct loop_shape *shape, struct loop_sample *sample)
 {
-    const struct loop_exit *counted = NULL;
-    unsigned others = 0, loads = 0;
+    bool data = false, found = false, up = false;
+    sample->counter = 31;
     for (unsigned i = 0; i < s->exit_count; i++) {
         const struct loop_exit *exit = &s->exits[i];
-        bool moves = exit->counted && exit->step.valid && evaluate(&exit->step, sample->body.x) != 0;
-        if (exit->counted && !moves)
+        struct shape_exit seen = seen_in_shape(shape, s, exit);
+        bool counted = exit->counted || seen.kind == SHAPE_EXIT_UP || seen.kind == SHAPE_EXIT_DOWN;
+        if (exit->counted && (!exit->step.valid || evaluate(&exit->step, sample->body.x) == 0))
             return false;
-        others += !exit->counted;
-        loads += !exit->counted && hangs_on_load(s, exit->condition);
-        if (moves && (!counted || exit->at_end))
-            counted = exit;
+        data |= !counted && seen.kind != SHAPE_EXIT_FIXED;
+        if (!counted || (found && !exit->at_end))
+            continue;
+        found = true;
+        up = seen.kind == SHAPE_EXIT_UP;
+        sample->counter = exit->counted ? counter_of(s, exit, sample->body.x, &up) : seen.counter;
     }
-    if (s->exit_count == 0)
-        return false;
-    if (others > 0 && loads == 0 && !shape->strange &&
-        (shape->type == LOOP_TYPE_UP || shape->type == LOOP_TYPE_DOWN)) {
-        sample->counted = shape->counted;
-        sample->counter = shape->counter;
-        sample->type = shape->type;
-        return true;
-    }
-    sample->counted = others == 0;
-    sample->counter = counted ? counter_of(s, counted, sample->body.x) : 31;
-    sample->type = others                                         ? LOOP_TYPE_DATA
-                   : evaluate(&counted->step, sample->body.x) > 0 ? LOOP_TYPE_UP
-                                                                  : LOOP_TYPE_DOWN;
-    return true;
+    sample->counted = !data;
+    sample->type = data ? LOOP_TYPE_DATA : up ? LOOP_TYPE_UP : LOOP_TYPE_DOWN;
+    return data || found;
 }
 
 // A summary shows OTHER if it shows no class at all, and MAP where it does not see through a look-up's index
@@ -185,11 +197,13 @@ static bool is_one_piece(const uint32_t *words, unsigned length)
 
 bool loop_is_unclear(const struct loop_sample *sample, const uint32_t *words, unsigned length)
 {
+    struct loop_shape shape;
     bool calls = false;
+    loop_shape_of(0x10000, words, length, &shape);
     for (unsigned i = 0; i < sample->body.length; i++) {
         struct code_insn insn;
         code_decode(sample->body.words[i], &insn);
         calls |= insn.kind == CODE_LEAVES;
     }
-    return (sample->class == LOOP_NONE && !calls) || !is_one_piece(words, length);
+    return (sample->class == LOOP_NONE && !(calls && shape.comes_to_call)) || !is_one_piece(words, length);
 }

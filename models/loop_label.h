@@ -10,7 +10,8 @@ enum { LABEL_LENGTH_MOST = 256 }; // instructions
 enum label_verdict {
     LABEL_GOOD,
     LABEL_TOO_LONG,
-    LABEL_NO_LOOP, // the last word is no branch to the first, or another one inside leads back, too
+    LABEL_NO_LOOP, // the last word is no branch to the first, which leads to it, or another one leads back,
+                   // too
     LABEL_NO_CALL, // said to call, but does not
     LABEL_OTHER_SHAPE, // the code cannot be of that class
     LABEL_NO_CLASS, // nobody says one, and the code shows none
@@ -28,7 +29,7 @@ enum label_verdict loop_label(struct loop_sample *sample, uint32_t header, const
                               unsigned length);
 
 // Whether nothing is to be learned from a loop with a label: its header does not lead to all of its code, or
-// the call in it is not in the body. words: as above.
+// the call in it is not in the body, or where no way leads back from. words: as above.
 bool loop_is_unclear(const struct loop_sample *sample, const uint32_t *words, unsigned length);
 
 #endif

@@ -4,45 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A value in an iteration.
-struct value {
-    enum {
-        V_CONSTANT,
-        V_PLUS, // what variable id was at the start of the iteration, + offset
-        V_LOADED, // from memory, unchanged
-        V_MADE, // of something loaded
-        V_OTHER,
-    } kind;
-    unsigned id;
-    int64_t offset;
-};
+#include "loop_walk.h"
 
-// Variables: the registers, the vector registers, slots on the stack.
-enum { ZERO = 31, VECTORS = 32, FLAGS = 64, SLOTS = 66, VARIABLES = 66 + 48, STACK_POINTER = 65, FRAME = 29 };
-
-struct walk {
-    struct loop_shape *shape;
-    uint32_t header, last;
-    struct value now[VARIABLES];
-    struct value compared[2]; // what FLAGS were made of
-    int64_t slots[VARIABLES - SLOTS]; // keys
-    unsigned slot_count;
-    int64_t step[VARIABLES]; // second pass: of the variables that are V_PLUS themselves in the end
-    bool affine[VARIABLES], second;
-    bool loaded_before[VARIABLES]; // by the iteration before
-};
-
-static const struct value unknown = {V_OTHER, 0, 0}, loaded = {V_LOADED, 0, 0}, made = {V_MADE, 0, 0};
-
-static unsigned bits(uint32_t word, unsigned low, unsigned count)
-{
-    return word >> low & ((1u << count) - 1);
-}
-
-static int64_t signed_bits(uint32_t word, unsigned low, unsigned count)
-{
-    return (int64_t)((uint64_t)word << (64 - low - count)) >> (64 - count);
-}
+static const struct value unknown = {V_OTHER, 0, 0}, made = {V_MADE, 0, 0};
 
 uint32_t branch_target(uint32_t word, uint32_t pc)
 {
@@ -55,357 +19,184 @@ uint32_t branch_target(uint32_t word, uint32_t pc)
     return 0;
 }
 
-static bool hangs_on_data(struct value v)
+// ---- ways ----
+
+static bool same_value(struct value a, struct value b)
 {
-    return v.kind == V_LOADED || v.kind == V_MADE;
+    return a.kind == b.kind && a.id == b.id && a.offset == b.offset;
 }
 
-static bool is_fixed(const struct walk *w, struct value v)
+static struct value either(struct value a, struct value b, bool data)
 {
-    return v.kind == V_CONSTANT || (v.kind == V_PLUS && w->affine[v.id] && w->step[v.id] == 0);
-}
-
-static bool counts(const struct walk *w, struct value v)
-{
-    return v.kind == V_PLUS && w->affine[v.id] && w->step[v.id] != 0;
-}
-
-static struct value read_register(const struct walk *w, unsigned r)
-{
-    return r == ZERO ? (struct value){V_CONSTANT, 0, 0} : w->now[r];
-}
-
-static void write_register(struct walk *w, unsigned r, struct value v)
-{
-    if (r != ZERO)
-        w->now[r] = v;
-}
-
-static struct value combine(struct value a, struct value b)
-{
-    if (hangs_on_data(a) || hangs_on_data(b))
-        return made;
-    if (a.kind == V_CONSTANT && b.kind == V_CONSTANT)
-        return (struct value){V_CONSTANT, 0, 0};
-    return unknown;
-}
-
-static struct value plus(struct value v, int64_t more)
-{
-    if (v.kind == V_PLUS)
-        v.offset += more;
-    else if (v.kind == V_LOADED)
-        v = made;
-    return v;
-}
-
-// The sum of two registers: a variable that counts, or not, and something that does not.
-static struct value sum(const struct walk *w, struct value a, struct value b)
-{
-    if (a.kind == V_PLUS && is_fixed(w, b))
+    if (same_value(a, b))
         return a;
-    if (b.kind == V_PLUS && is_fixed(w, a))
-        return b;
-    return combine(a, b);
+    return data || hangs_on_data(a) || hangs_on_data(b) ? made : unknown;
 }
 
-// ---- memory ----
-
-static struct value *slot(struct walk *w, unsigned base, int64_t offset)
+static void join_ways(struct walk *w, uint32_t pc)
 {
-    int64_t key = offset * 2 + (base == FRAME);
-    for (unsigned i = 0; i < w->slot_count; i++)
-        if (w->slots[i] == key)
-            return &w->now[SLOTS + i];
-    if (w->slot_count == VARIABLES - SLOTS)
-        return NULL;
-    w->slots[w->slot_count] = key;
-    return &w->now[SLOTS + w->slot_count++];
-}
-
-static void count_access(struct walk *w, struct value address, bool is_load, struct value stored)
-{
-    struct loop_shape *s = w->shape;
-    if (!w->second)
-        return;
-    if (is_load) {
-        s->loads++;
-        s->gathers += hangs_on_data(address);
-        s->fixed_loads += is_fixed(w, address);
-        s->loose_loads += !is_fixed(w, address) && !counts(w, address);
-        return;
-    }
-    s->stores++;
-    s->fixed_stores += is_fixed(w, address);
-    if (is_fixed(w, stored))
-        s->same_stores++;
-    else if (stored.kind == V_LOADED ||
-             (stored.kind == V_PLUS && w->loaded_before[stored.id] && !stored.offset))
-        s->copy_stores++;
-    else if (stored.kind == V_MADE)
-        s->made_stores++;
-    else
-        s->other_stores++;
-}
-
-// The value in memory that is read or written; a slot if slot is not NULL.
-static void access_one(struct walk *w, unsigned variable, bool is_load, struct value address,
-                       struct value *slot)
-{
-    bool none = variable == ZERO;
-    if (is_load) {
-        struct value v = slot ? *slot : loaded;
-        if (!slot) {
-            count_access(w, address, true, unknown);
-            if (address.kind == V_PLUS)
-                v.id = address.id + 1; // for chases
-        }
-        if (!none)
-            w->now[variable] = v;
-    } else {
-        struct value v = none ? (struct value){V_CONSTANT, 0, 0} : w->now[variable];
-        w->shape->slots |= slot != NULL;
-        if (slot)
-            *slot = v;
-        else
-            count_access(w, address, false, v);
+    for (unsigned i = 0; i < w->way_count; i++) {
+        const struct way *way = &w->ways[i];
+        if (way->to != pc)
+            continue;
+        for (unsigned v = 0; v < VARIABLES; v++)
+            w->now[v] = w->dead ? way->now[v] : either(w->now[v], way->now[v], way->data);
+        for (unsigned k = 0; k < 2; k++)
+            w->compared[k] = w->dead ? way->compared[k] : either(w->compared[k], way->compared[k], way->data);
+        w->dead = false;
     }
 }
 
-static struct value read_base(const struct walk *w, unsigned rn)
+static void branch_within(struct walk *w, uint32_t target, bool data)
 {
-    return w->now[rn == 31 ? STACK_POINTER : rn];
-}
-
-static void write_back(struct walk *w, unsigned rn, int64_t offset)
-{
-    unsigned variable = rn == 31 ? STACK_POINTER : rn;
-    w->now[variable] = plus(w->now[variable], offset);
-}
-
-static void walk_pair(struct walk *w, uint32_t word)
-{
-    unsigned rn = bits(word, 5, 5), mode = bits(word, 23, 2), vector = bits(word, 26, 1) ? VECTORS : 0;
-    unsigned size = vector ? 4u << bits(word, 30, 2) : bits(word, 31, 1) ? 8 : 4;
-    int64_t offset = signed_bits(word, 15, 7) * size, at = mode == 1 ? 0 : offset;
-    bool is_load = bits(word, 22, 1), stack = rn == 31 || rn == FRAME;
-    struct value base = read_base(w, rn);
-    unsigned first = bits(word, 0, 5) + vector, second = bits(word, 10, 5) + vector;
-    access_one(w, first, is_load, base, stack ? slot(w, rn, at) : NULL);
-    access_one(w, second, is_load, base, stack ? slot(w, rn, at + size) : NULL);
-    if (mode == 1 || mode == 3)
-        write_back(w, rn, offset);
-}
-
-static void walk_register_access(struct walk *w, uint32_t word)
-{
-    unsigned rn = bits(word, 5, 5), opc = bits(word, 22, 2), vector = bits(word, 26, 1) ? VECTORS : 0;
-    unsigned log_size = bits(word, 30, 2) + (vector && opc > 1 ? 4 : 0), rt = bits(word, 0, 5) + vector;
-    bool is_load = vector ? opc & 1 : opc != 0, stack = rn == 31 || rn == FRAME;
-    struct value base = read_base(w, rn);
-    if (!vector && log_size == 3 && opc == 2)
-        return; // a prefetch
-    if (bits(word, 24, 1)) { // scaled offset
-        int64_t offset = (int64_t)bits(word, 10, 12) << log_size;
-        access_one(w, rt, is_load, base, stack ? slot(w, rn, offset) : NULL);
-    } else if (bits(word, 21, 1) && bits(word, 10, 2) == 2) { // register offset
-        struct value index = read_register(w, bits(word, 16, 5));
-        access_one(w, rt, is_load, sum(w, base, index), NULL);
-    } else if (bits(word, 21, 1)) { // an atomic operation
-        access_one(w, rt, false, base, NULL);
-        access_one(w, rt, true, base, NULL);
-    } else {
-        int64_t offset = signed_bits(word, 12, 9);
-        unsigned mode = bits(word, 10, 2);
-        access_one(w, rt, is_load, base, stack ? slot(w, rn, mode == 1 ? 0 : offset) : NULL);
-        if (mode & 1)
-            write_back(w, rn, offset);
-    }
-}
-
-static void walk_access(struct walk *w, uint32_t word)
-{
-    unsigned rn = bits(word, 5, 5), rt = bits(word, 0, 5);
-    bool is_load = bits(word, 22, 1);
-    if ((word & 0x3b000000u) == 0x18000000u) { // of a literal
-        access_one(w, rt + (bits(word, 26, 1) ? VECTORS : 0), true, (struct value){V_CONSTANT, 0, 0}, NULL);
-    } else if ((word & 0x3a000000u) == 0x28000000u) {
-        walk_pair(w, word);
-    } else if ((word & 0x3a000000u) == 0x38000000u) {
-        walk_register_access(w, word);
-    } else if ((word & 0x3f000000u) == 0x08000000u) { // exclusive or ordered
-        access_one(w, rt, is_load, read_base(w, rn), NULL);
-        if (!bits(word, 23, 1) && !is_load)
-            write_register(w, bits(word, 16, 5), unknown);
-    } else if ((word & 0xbe000000u) == 0x0c000000u) { // of vector structures
-        unsigned opcode = bits(word, 12, 4);
-        unsigned registers = opcode == 7 || opcode == 8 ? 1 : opcode == 10 || opcode == 9 ? 2 : 4;
-        for (unsigned i = 0; i < registers; i++)
-            access_one(w, VECTORS + (rt + i) % 32, is_load, read_base(w, rn), NULL);
-        if (bits(word, 23, 1))
-            write_back(w, rn, 16 * registers);
-    } else {
+    if (w->way_count == WAYS) {
         w->shape->strange = true;
+        return;
     }
+    struct way *way = &w->ways[w->way_count++];
+    way->to = target;
+    way->data = data;
+    memcpy(way->now, w->now, sizeof way->now);
+    memcpy(way->compared, w->compared, sizeof way->compared);
 }
 
-// ---- computing ----
-
-static void set_flags(struct walk *w, struct value a, struct value b)
+static bool is_zeroing(uint32_t word)
 {
-    w->now[FLAGS] = combine(a, b);
-    w->compared[0] = a, w->compared[1] = b;
+    return (word & 0xffffffe0u) == 0xd50b7420u; // DC ZVA
 }
 
-// SXTW and the like: counters, and what was loaded, stay what they are.
-static bool keeps_counter(uint32_t word, struct value n)
+static bool leads_back(const struct walk *w, uint32_t pc)
 {
-    unsigned op = bits(word, 23, 3), highest = bits(word, 10, 6);
-    if (bits(word, 16, 6) != 0)
-        return false;
-    if (op == 6 && bits(word, 29, 2) != 1)
-        return highest >= 31 || (n.kind == V_PLUS && (highest == 7 || highest == 15));
-    return op == 4 && bits(word, 29, 2) == 0 && n.kind == V_PLUS && (highest == 7 || highest == 15);
+    unsigned i = (pc - w->header) / 4;
+    return pc >= w->header && pc <= w->last && (i >= SHAPE_LENGTH_MOST || w->back[i]);
 }
 
-static void walk_immediate(struct walk *w, uint32_t word)
+static bool always_jumps(uint32_t word)
 {
-    unsigned rd = bits(word, 0, 5), rn = bits(word, 5, 5), op = bits(word, 23, 3);
-    struct value n = read_register(w, rn);
-    if (op == 2) { // ADD, SUB
-        int64_t by = (int64_t)bits(word, 10, 12) << (bits(word, 22, 1) ? 12 : 0);
-        bool flags = bits(word, 29, 1);
-        struct value v = plus(read_base(w, rn), bits(word, 30, 1) ? -by : by);
-        if (flags)
-            set_flags(w, rd == ZERO ? read_base(w, rn) : v, (struct value){V_CONSTANT, 0, 0});
-        if (flags)
-            write_register(w, rd, v);
-        else
-            w->now[rd == 31 ? STACK_POINTER : rd] = v;
-    } else if (op == 0 || op == 1 || (op == 5 && bits(word, 29, 2) != 3)) { // ADR, MOVZ, MOVN
-        write_register(w, rd, (struct value){V_CONSTANT, 0, 0});
-    } else if (op == 5) { // MOVK
-        write_register(w, rd, combine(w->now[rd], (struct value){V_CONSTANT, 0, 0}));
-    } else if (keeps_counter(word, n)) {
-        write_register(w, rd, n);
-    } else { // logical, bit fields, EXTR
-        struct value v = combine(n, n);
-        if (op == 4 && bits(word, 29, 2) == 3)
-            set_flags(w, v, v);
-        if (!(op == 4 && bits(word, 29, 2) == 3 && rd == ZERO))
-            write_register(w, rd, op == 4 && n.kind == V_CONSTANT ? n : v);
-    }
+    bool jumps = (word & 0xff9ffc1fu) == 0xd61f0000u && (word & 0x00600000u) != 0x00200000u; // BR, RET
+    return (word & 0xfc000000u) == 0x14000000u || jumps;
 }
 
-static void walk_registers(struct walk *w, uint32_t word)
+static void find_ways_back(struct walk *w, const uint32_t *words, unsigned length)
 {
-    unsigned rd = bits(word, 0, 5), rn = bits(word, 5, 5), rm = bits(word, 16, 5);
-    struct value n = read_register(w, rn), m = read_register(w, rm);
-    if ((word & 0x1f000000u) == 0x0b000000u) { // ADD, SUB of registers
-        bool flags = bits(word, 29, 1);
-        struct value v = bits(word, 30, 1) ? (is_fixed(w, m) ? n : combine(n, m)) : sum(w, n, m);
-        if (rd != ZERO && rd == rn && v.kind == V_PLUS && m.kind != V_CONSTANT)
-            v = unknown; // by a step that is not known
-        if (flags)
-            set_flags(w, n, m);
-        write_register(w, rd, v);
-    } else if ((word & 0x7fe0ffe0u) == 0x2a0003e0u) { // MOV
-        write_register(w, rd, m);
-    } else if ((word & 0x1fe00000u) == 0x1a400000u) { // CCMP, CCMN: with what was compared before
-        struct value first = combine(w->compared[0], w->compared[1]);
-        set_flags(w, n, bits(word, 11, 1) ? (struct value){V_CONSTANT, 0, 0} : m);
-        if (hangs_on_data(first))
-            w->compared[0] = made;
-    } else {
-        struct value v = combine(n, m);
-        if ((word & 0x1f000000u) == 0x1b000000u) // MADD, …
-            v = combine(v, read_register(w, bits(word, 10, 5)));
-        if ((word & 0x1fe00000u) == 0x1a800000u) // CSEL, …
-            v = combine(v, w->now[FLAGS]);
-        if ((word & 0x7f000000u) == 0x6a000000u) // ANDS
-            set_flags(w, v, v);
-        write_register(w, rd, v);
-    }
-}
-
-// Vectors and floating point: whatever is computed of something loaded is made of it.
-static void walk_vector(struct walk *w, uint32_t word)
-{
-    unsigned rd = bits(word, 0, 5), rn = bits(word, 5, 5), rm = bits(word, 16, 5);
-    bool from_general = (word & 0xbfe0fc00u) == 0x0e000c00u || (word & 0x7f36fc00u) == 0x1e260000u ||
-                        (word & 0xffe0fc00u) == 0x4e001c00u || (word & 0x7f3ffc00u) == 0x1e270000u ||
-                        (word & 0x7f3efc00u) == 0x1e220000u; // DUP, INS, FMOV, SCVTF of a general register
-    bool to_general = (word & 0xbfe0f400u) == 0x0e003400u || (word & 0xbfe0fc00u) == 0x0e002c00u ||
-                      (word & 0x7f3ffc00u) == 0x1e260000u || (word & 0x7f36fc00u) == 0x1e200000u;
-    if ((word & 0xff203c00u) == 0x1e202000u) { // FCMP
-        set_flags(w, combine(w->now[VECTORS + rn], w->now[VECTORS + rm]), unknown);
-    } else if (to_general) {
-        write_register(w, rd, combine(w->now[VECTORS + rn], unknown));
-    } else if (from_general) {
-        struct value v = read_register(w, rn);
-        w->now[VECTORS + rd] = is_fixed(w, v) ? v : combine(v, v);
-    } else if ((word & 0x9ff80400u) == 0x0f000400u) { // MOVI, …
-        w->now[VECTORS + rd] = (struct value){V_CONSTANT, 0, 0};
-    } else {
-        struct value v = combine(w->now[VECTORS + rn], w->now[VECTORS + rm]);
-        w->now[VECTORS + rd] = hangs_on_data(w->now[VECTORS + rd]) ? made : v;
+    length = length < SHAPE_LENGTH_MOST ? length : SHAPE_LENGTH_MOST;
+    for (bool more = true; more;) {
+        more = false;
+        for (unsigned i = length; i-- > 0;) {
+            uint32_t pc = w->header + 4 * i;
+            bool switches = always_jumps(words[i]) && (words[i] & 0xfffffc1fu) == 0xd61f0000u;
+            bool back = pc == w->last || switches || leads_back(w, branch_target(words[i], pc)) ||
+                        (!always_jumps(words[i]) && leads_back(w, pc + 4));
+            more |= back && !w->back[i];
+            w->back[i] = back;
+        }
     }
 }
 
 // ---- exits ----
 
-// What an exit hangs on, which is compared with limit.
-static void note_exit(struct walk *w, struct value v, struct value limit)
+// What the exit at pc hangs on, which is compared with limit.
+static void note_exit(struct walk *w, uint32_t pc, struct value v, struct value limit)
 {
     struct loop_shape *s = w->shape;
+    struct shape_exit exit = {.pc = pc, .kind = SHAPE_EXIT_UNKNOWN, .counter = 31};
     if (!w->second)
         return;
-    if (hangs_on_data(v) || hangs_on_data(limit)) {
+    struct value counter = counts(w, v) ? v : limit;
+    if (hangs_on_data(v) || hangs_on_data(limit) || pc < w->data_until) {
+        exit.kind = SHAPE_EXIT_DATA;
+    } else if (counts(w, counter)) {
+        exit.kind = w->step[counter.id] > 0 ? SHAPE_EXIT_UP : SHAPE_EXIT_DOWN;
+        exit.counter = counter.id < 31 ? counter.id : 31;
+    } else if (is_fixed(w, v) && is_fixed(w, limit)) {
+        exit.kind = SHAPE_EXIT_FIXED;
+    }
+    if (s->exit_count < SHAPE_EXITS)
+        s->exits[s->exit_count++] = exit;
+    else
+        s->strange = true;
+}
+
+// The exit at the end counts, or else the first one that does.
+static void conclude(struct loop_shape *s, uint32_t last)
+{
+    const struct shape_exit *counted = NULL;
+    for (unsigned i = 0; i < s->exit_count; i++) {
+        const struct shape_exit *exit = &s->exits[i];
+        bool counts = exit->kind == SHAPE_EXIT_UP || exit->kind == SHAPE_EXIT_DOWN;
+        s->strange |= exit->kind == SHAPE_EXIT_UNKNOWN;
+        s->counted &= exit->kind != SHAPE_EXIT_DATA;
+        if (counts && (!counted || exit->pc == last))
+            counted = exit;
+    }
+    s->counter = counted ? counted->counter : 31;
+    if (!s->counted)
         s->type = LOOP_TYPE_DATA;
-        s->counted = false;
-        return;
+    else if (counted)
+        s->type = counted->kind == SHAPE_EXIT_UP ? LOOP_TYPE_UP : LOOP_TYPE_DOWN;
+}
+
+// Anything that leaves the code and may come back.
+static bool is_call(uint32_t word)
+{
+    bool system = (word & 0x1c000000u) == 0x14000000u && branch_target(word, 1u << 30) == 0;
+    bool hint = (word & 0xfffff000u) == 0xd5032000u || (word & 0xfffff000u) == 0xd5033000u;
+    return system && !hint && !is_zeroing(word) && (word & 0xfffffc1fu) != 0xd65f0000u;
+}
+
+static void walk_other(struct walk *w, uint32_t word)
+{
+    if (is_zeroing(word))
+        walk_count_access(w, read_register(w, bits(word, 0, 5)), false, (struct value){V_CONSTANT, 0, 0});
+    // Of the other registers that a function may change, compilers use those that they know it leaves
+    // alone.
+    if (is_call(word)) {
+        w->shape->calls = w->shape->comes_to_call = true;
+        w->now[0] = made;
+        w->now[30] = unknown;
     }
-    if (!counts(w, v) && counts(w, limit))
-        v = limit;
-    if (!counts(w, v)) {
-        s->strange |= !(is_fixed(w, v) && is_fixed(w, limit));
-        return;
-    }
-    if (s->counter == 31 && v.id < 31)
-        s->counter = v.id;
-    if (s->type == LOOP_TYPE_NONE)
-        s->type = w->step[v.id] > 0 ? LOOP_TYPE_UP : LOOP_TYPE_DOWN;
+}
+
+static bool holds(unsigned condition, unsigned nzcv)
+{
+    bool n = nzcv >> 3 & 1, z = nzcv >> 2 & 1, c = nzcv >> 1 & 1, v = nzcv & 1;
+    const bool even[8] = {z, c, n, v, c && !z, n == v, n == v && !z, true};
+    return even[condition >> 1 & 7] != (condition & 1);
+}
+
+// Whether the branch leaves as soon as one of the two comparisons of a chain wants it.
+static bool leaves_by_either(const struct walk *w, uint32_t word, bool if_taken)
+{
+    return w->chain && holds(bits(word, 0, 4), bits(w->chain, 0, 4)) == if_taken;
 }
 
 static void walk_branch(struct walk *w, uint32_t word, uint32_t pc)
 {
-    uint32_t target = branch_target(word, pc), header = w->header, last = w->last;
-    if ((word & 0xffffffe0u) == 0xd50b7420u) { // DC ZVA
-        count_access(w, read_register(w, bits(word, 0, 5)), false, (struct value){V_CONSTANT, 0, 0});
-        return;
-    }
+    uint32_t target = branch_target(word, pc);
     if (target == 0) {
-        bool hint = (word & 0xfffff000u) == 0xd5032000u || (word & 0xfffff000u) == 0xd5033000u;
-        bool returns = (word & 0xfffffc1fu) == 0xd65f0000u;
-        w->shape->returns |= returns;
-        w->shape->calls |= !hint && !returns;
-        // Of the other registers that a function may change, compilers use those that they know it leaves
-        // alone.
-        if (!hint && !returns)
-            w->now[0] = made;
-        if (!hint && !returns)
-            w->now[30] = unknown;
+        walk_other(w, word);
         return;
     }
-    if (target >= header && target <= pc && pc != last)
+    if (target >= w->header && target <= pc && pc != w->last)
         w->shape->inner = true;
-    bool leaves = pc == last || target < header || target > last;
-    if (!leaves || (word & 0xfc000000u) == 0x14000000u)
-        return;
-    if ((word & 0xff000000u) == 0x54000000u)
-        note_exit(w, w->compared[0], w->compared[1]);
-    else
-        note_exit(w, read_register(w, bits(word, 0, 5)), (struct value){V_CONSTANT, 0, 0});
+    bool of_flags = (word & 0xff000000u) == 0x54000000u, always = always_jumps(word);
+    struct value v = of_flags ? w->compared[0] : read_register(w, bits(word, 0, 5));
+    struct value limit = of_flags ? w->compared[1] : (struct value){V_CONSTANT, 0, 0};
+    bool data = hangs_on_data(v) || hangs_on_data(limit);
+    bool goes = pc == w->last || leads_back(w, target), stays = pc != w->last && leads_back(w, pc + 4);
+    bool is_exit = !always && goes != stays;
+    if (is_exit && of_flags && leaves_by_either(w, word, stays)) {
+        note_exit(w, pc, w->before[0], w->before[1]);
+        note_exit(w, pc, w->after[0], w->after[1]);
+    } else if (is_exit) {
+        note_exit(w, pc, v, limit);
+    }
+    if (goes && target > pc && pc != w->last)
+        branch_within(w, target, data && !always);
+    bool skips = always ? pc < w->data_until : data && goes && stays;
+    if (skips && goes && target > w->data_until)
+        w->data_until = target;
+    w->dead |= pc != w->last && (always || !stays);
 }
 
 static void walk_body(struct walk *w, const uint32_t *words)
@@ -413,23 +204,22 @@ static void walk_body(struct walk *w, const uint32_t *words)
     for (unsigned v = 0; v < VARIABLES; v++)
         w->now[v] = (struct value){V_PLUS, v, 0};
     w->compared[0] = w->compared[1] = unknown;
+    w->way_count = w->chain = 0;
+    w->data_until = 0;
+    w->dead = false;
     for (uint32_t pc = w->header; pc <= w->last; pc += 4) {
         uint32_t word = words[(pc - w->header) / 4];
-        switch (bits(word, 25, 4)) {
-        case 8:
-        case 9: walk_immediate(w, word); break;
-        case 10:
-        case 11: walk_branch(w, word, pc); break;
-        case 5:
-        case 13: walk_registers(w, word); break;
-        case 7:
-        case 15: walk_vector(w, word); break;
-        case 4:
-        case 6:
-        case 12:
-        case 14: walk_access(w, word); break;
-        default: w->shape->strange = true;
+        join_ways(w, pc);
+        if (w->dead) {
+            w->shape->loops &= pc != w->last;
+            w->shape->calls |= is_call(word);
+            w->shape->returns |= (word & 0xfffffc1fu) == 0xd65f0000u;
+            continue;
         }
+        if (bits(word, 25, 4) == 10 || bits(word, 25, 4) == 11)
+            walk_branch(w, word, pc);
+        else
+            walk_instruction(w, word);
     }
 }
 
@@ -438,6 +228,7 @@ void loop_shape_of(uint32_t header, const uint32_t *words, unsigned length, stru
     struct walk w = {.shape = shape, .header = header, .last = header + 4 * (length - 1)};
     *shape = (struct loop_shape){.type = LOOP_TYPE_NONE, .counter = 31, .counted = true};
     shape->loops = branch_target(words[length - 1], w.last) == header;
+    find_ways_back(&w, words, length);
     // An address may hang on a step that is found only behind it: from the second time on all are known.
     for (unsigned pass = 0; pass < 3; pass++) {
         w.second = pass == 2;
@@ -450,6 +241,7 @@ void loop_shape_of(uint32_t header, const uint32_t *words, unsigned length, stru
                 shape->chases = true;
         }
     }
+    conclude(shape, w.last);
 }
 
 bool loop_shape_allows(const struct loop_shape *s, enum loop_class class)

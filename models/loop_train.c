@@ -17,7 +17,7 @@ static const struct recipe {
     float rate, floor, decay, drop;
     const char *data;
 } recipes[LOOP_NETS] = {
-    [NET_DETECTOR] = {15, 1e-3f, 1e-5f, 0.01f, 0.1f,
+    [NET_DETECTOR] = {18, 1e-3f, 1e-5f, 0.01f, 0.1f,
                       "neuromodel generate loops, library-loops; 3 of 4 samples varied (loop_vary.c)"},
     [NET_RECOGNIZER] = {26, 1e-3f, 1e-5f, 0.01f, 0.2f,
                         "neuromodel generate loops, library-loops; 3 of 4 samples varied (loop_vary.c)"},

@@ -241,9 +241,13 @@ static void rename_registers(struct varied *v, struct loop_sample *sample, struc
 // What comes in changes the answers: they are read off the code anew. False if they cannot be.
 static bool insert_some(struct varied *v, struct loop_sample *sample, bool classless, struct rng *random)
 {
-    if (sample->type == LOOP_TYPE_NONE)
+    struct loop_shape shape;
+    if (sample->type == LOOP_TYPE_NONE || v->body->length == LOOP_BODY_MAX)
         return true;
-    bool calls = rng_below(random, 12) == 0, branches = classless && rng_below(random, 3) == 0;
+    loop_shape_of(v->body->pc, v->body->words, v->body->length, &shape);
+    bool shown = shape.type == sample->type && shape.counter == sample->counter;
+    bool calls = shown && rng_below(random, 12) == 0;
+    bool branches = shown && classless && rng_below(random, 3) == 0;
     if (calls)
         insert_call(v, random);
     if (branches)
@@ -253,7 +257,6 @@ static bool insert_some(struct varied *v, struct loop_sample *sample, bool class
         insert_stream(v, random);
     for (unsigned n = rng_below(random, 4); n; n--)
         insert_idle(v, random);
-    struct loop_shape shape;
     loop_shape_of(v->body->pc, v->body->words, v->body->length, &shape);
     if (shape.type == LOOP_TYPE_NONE || shape.strange || shape.inner)
         return false;
@@ -268,11 +271,34 @@ static bool insert_some(struct varied *v, struct loop_sample *sample, bool class
     return true;
 }
 
+// The beginning of a loop, which is none. False if a branch in it leads back.
+static bool cut_end(struct loop_sample *sample, struct rng *random)
+{
+    struct loop_body *body = &sample->body;
+    if (body->length < 3)
+        return false;
+    body->length = 2 + rng_below(random, body->length - 2);
+    for (unsigned i = 0; i < body->length; i++) {
+        struct code_insn insn;
+        code_decode(body->words[i], &insn);
+        if (insn.kind == CODE_BRANCH && insn.target <= 0)
+            return false;
+    }
+    sample->class = LOOP_NONE;
+    sample->type = LOOP_TYPE_NONE;
+    sample->counter = 31;
+    sample->counted = false;
+    sample->trips_count = 0;
+    return true;
+}
+
 void loop_vary(struct loop_sample *sample, bool classless, struct rng *random)
 {
     const struct loop_sample original = *sample;
     struct varied v = {.body = &sample->body};
     bool leaves = false;
+    if (classless && rng_below(random, 16) == 0 && !cut_end(sample, random))
+        *sample = original;
     for (unsigned i = 0; i < v.body->length; i++) {
         code_decode(v.body->words[i], &v.insn[i]);
         if (!v.insn[i].known)

@@ -244,13 +244,14 @@ static void visit(struct walk *w, unsigned at)
         if (i->tests)
             fact->left = value_in(w, i, CODE_D);
         fact->right = form_constant(0);
-        if (i->target > 1 && at + i->target < w->code->length && (int)at + i->target > w->conditional_until)
+        if (i->target > 1 && at + i->target < w->code->length && !code_is_exit(w->code, at) &&
+            (int)at + i->target > w->conditional_until)
             w->conditional_until = (int)at + i->target;
     } else if (i->kind == CODE_LEAVES) {
-        // What a call gives back is as unknown as what a load gets.
+        // What a call gives back is as unknown as what a load gets. Of the other registers that a function
+        // may change, compilers use those that they know it leaves alone.
         struct form given = {.loads = 1, .loaded = 1u << at};
-        for (unsigned r = 0; r < 19; r++)
-            set_var(w, r, given, fact->conditional);
+        set_var(w, 0, given, fact->conditional);
     } else if (i->kind == CODE_COMPUTE) {
         fact->value = computed(w, i, fact);
         if (i->sets_flags) {
@@ -283,7 +284,28 @@ static void walk(struct walk *w, code_set fixed)
     for (unsigned v = 0; v < CODE_VARS; v++)
         w->now[v] = form_of_var(v);
     for (unsigned i = 0; i < w->code->length; i++)
-        visit(w, i);
+        if (w->code->back >> i & 1)
+            visit(w, i);
+}
+
+static bool leads_back(const struct code_body *code, int at)
+{
+    return at >= 0 && at < (int)code->length && code->back >> at & 1;
+}
+
+static void find_ways_back(struct code_body *code)
+{
+    for (uint32_t before = ~code->back; before != code->back;) {
+        before = code->back;
+        for (unsigned i = code->length; i-- > 0;) {
+            const struct code_insn *insn = &code->insn[i];
+            bool branch = insn->kind == CODE_BRANCH,
+                 goes_on = !insn->returns && (!branch || insn->conditional);
+            if (i + 1 == code->length || (goes_on && leads_back(code, (int)i + 1)) ||
+                (branch && leads_back(code, (int)i + insn->target)))
+                code->back |= 1u << i;
+        }
+    }
 }
 
 void code_read(const struct loop_body *body, struct code_body *code)
@@ -293,6 +315,7 @@ void code_read(const struct loop_body *body, struct code_body *code)
     code->length = body->length;
     for (unsigned i = 0; i < code->length; i++)
         code_decode(body->words[i], &code->insn[i]);
+    find_ways_back(code);
     // Twice: only the first time tells what stays as it is.
     struct walk w = {.code = code};
     walk(&w, 0);
@@ -371,13 +394,17 @@ bool code_form_value(const struct form *f, const uint64_t x[32], int64_t *value)
     return f->linear;
 }
 
+// Where the exit at i has to lead for the loop to go on.
+static bool goes_on_if_taken(const struct code_body *code, unsigned i)
+{
+    return i + 1 == code->length || leads_back(code, (int)i + code->insn[i].target);
+}
+
 bool code_is_exit(const struct code_body *code, unsigned i)
 {
     const struct code_insn *branch = &code->insn[i];
-    if (branch->kind != CODE_BRANCH || !branch->conditional)
-        return false;
-    int to = (int)i + branch->target;
-    return i + 1 == code->length || to < 0 || to >= (int)code->length;
+    return branch->kind == CODE_BRANCH && branch->conditional && leads_back(code, (int)i) &&
+           (i + 1 == code->length || goes_on_if_taken(code, i) != leads_back(code, (int)i + 1));
 }
 
 // Both sides of what the exit at i compares, and the condition under which the loop goes on.
@@ -397,7 +424,7 @@ static bool exit_sides(const struct code_body *code, unsigned i, const struct fo
     *left = &code->fact[from].left;
     *right = &code->fact[from].right;
     *wide = code->insn[from].wide;
-    *condition = branch->condition ^ (i + 1 != code->length);
+    *condition = branch->condition ^ !goes_on_if_taken(code, i);
     return true;
 }
 
@@ -437,6 +464,15 @@ static unsigned counter_of(const struct code_body *code, const struct form *left
     return found;
 }
 
+// Whether the counter grows, or else what is compared, by step.
+static bool grows(const struct code_body *code, const uint64_t x[32], unsigned counter, int64_t step)
+{
+    int64_t own;
+    if (counter < 31 && code_form_value(&code->step[counter], x, &own))
+        step = own;
+    return step > 0;
+}
+
 void code_find_way(const struct code_body *code, const uint64_t x[32], unsigned counter, struct code_way *way)
 {
     *way = (struct code_way){.counter = 31};
@@ -465,7 +501,7 @@ void code_find_way(const struct code_body *code, const uint64_t x[32], unsigned 
         *way = (struct code_way){.found = true,
                                  .at = i,
                                  .counter = counts,
-                                 .up = (a_step ? a_step : b_step) > 0,
+                                 .up = grows(code, x, counts, a_step ? a_step : b_step),
                                  .step = step,
                                  .distance = behind && sign ? 0 : distance,
                                  .inclusive = inclusive};

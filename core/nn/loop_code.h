@@ -30,6 +30,7 @@ extern const uint8_t code_field_shift[CODE_FIELDS];
 
 struct code_insn {
     uint8_t kind; // enum code_kind; CODE_LEAVES: a call, a return, a system call
+    bool returns; // RET: does not come back
     bool known; // false: nothing is said about registers
     uint8_t general; // fields (bit 1 << CODE_D …) that hold the number of a general register
     uint8_t reads, writes; // fields
@@ -80,6 +81,7 @@ struct code_fact {
 
 struct code_body {
     unsigned length;
+    uint32_t back; // by bit: the instructions from which the loop can go on; others have no facts
     struct code_insn insn[LOOP_BODY_MAX];
     struct code_fact fact[LOOP_BODY_MAX];
     uint8_t flags_from[LOOP_BODY_MAX]; // the instruction whose flags it reads; LOOP_BODY_MAX: none here
@@ -101,7 +103,8 @@ unsigned code_bytes_beside(const struct code_body *code, unsigned i, enum code_k
 // Its value in the first iteration. False if it hangs on more than general registers.
 bool code_form_value(const struct form *f, const uint64_t x[32], int64_t *value);
 
-// Whether instruction i is a branch that may end the loop: one out of the body, or the backward one.
+// Whether instruction i is a branch that may end the loop: the backward one, or one that leads out of the
+// body, or to code in it from which no way leads back, either if it is taken or if it is not.
 bool code_is_exit(const struct code_body *code, unsigned i);
 
 // How far the loop has to go, by the exit that compares counter (31: any register that counts), or else by
@@ -110,7 +113,7 @@ struct code_way {
     bool found;
     unsigned at; // instruction that leaves
     unsigned counter; // register that counts there; 31 = none
-    bool up; // what is compared with the limit grows
+    bool up; // the counter grows, or, if there is none, what is compared with the limit
     int64_t step; // what the distance of counter and limit changes by in an iteration; not 0
     int64_t distance; // how far they are apart at the entry
     bool inclusive; // the iteration at the limit is still done

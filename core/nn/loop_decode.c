@@ -186,6 +186,7 @@ static void decode_branch(struct code_insn *i, uint32_t word)
     } else if (word >> 25 == 0x6b) { // BR, BLR, RET
         general(i, word, N, 0, 0);
         i->kind = CODE_LEAVES;
+        i->returns = bits(word, 24, 21) == 2;
     } else if ((word & 0xfffff01f) == 0xd503201f || (word & 0xfffff01f) == 0xd503301f) { // hints, barriers
         i->kind = CODE_COMPUTE;
     } else if (word >> 22 == 0x354) { // MSR, MRS, SYS

@@ -62,9 +62,10 @@ static uint32_t asked(const struct code_body *code, unsigned i)
     return set;
 }
 
-static bool counts_down(const struct form *step)
+static bool counts_down(const struct numbering *n, unsigned r)
 {
-    return step->linear && step->terms == 0 && step->constant < 0;
+    int64_t step;
+    return code_form_value(&n->code->step[r], n->body->x, &step) && step < 0;
 }
 
 static void number_registers(struct numbering *n)
@@ -77,7 +78,7 @@ static void number_registers(struct numbering *n)
             read |= bit;
         else if (code->shape[r] != SHAPE_AFFINE)
             loaded |= code->end[r].loads ? bit : 0;
-        else if (counts_down(&code->step[r]))
+        else if (counts_down(n, r))
             down |= bit;
         else
             up |= bit;

@@ -44,6 +44,10 @@ static void round_trip(void)
 {
     struct loop_data data = {NULL, 0, 0}, again;
     struct loop_sample a = sample_of(0xf8008420, 0x54ffffe1), b = sample_of(0xd503201f, 0x14000000);
+    b.stream_count = 3;
+    b.streams[0] = (struct loop_stream){.size = 1, .kind = STREAM_STEADY, .step = 320};
+    b.streams[1] = (struct loop_stream){.is_store = true, .size = 16, .kind = STREAM_STEADY, .step = -16};
+    b.streams[2] = (struct loop_stream){.size = 4, .kind = STREAM_GATHER};
     b.class = LOOP_STRIDED_COPY, b.trips_count = 0, memset(b.trips, 0, sizeof b.trips);
     loop_data_add(&data, &a);
     loop_data_add(&data, &b);
@@ -104,7 +108,7 @@ static void broken_files(void)
     refused("a file without samples is refused", "loops 1\n", "no loops in it");
     refused("the line is named", "loops 1\n" GOOD "FILL\n", ":3: fields are missing");
     refused("a cut line is refused", "loops 1\nFILL UP 3", "cut off");
-    refused("too many fields are refused", "loops 1\nx " GOOD, "too many");
+    refused("too many fields are refused", "loops 1\nx y " GOOD, "too many");
     refused("no such class", "loops 1\nFILLS UP 3 1 2 12 5,7 test - - 400000 f800842054ffffe1 1\n", "class");
     refused("no such type", "loops 1\nFILL AWAY 3 1 2 12 5,7 test - - 400000 f800842054ffffe1 1\n", "type");
     refused("no such register", "loops 1\nFILL UP 32 1 2 12 5,7 test - - 400000 f800842054ffffe1 1\n",
@@ -113,6 +117,8 @@ static void broken_files(void)
             "trips");
     refused("half a word", "loops 1\nFILL UP 3 1 2 12 5,7 test - - 400000 f80084205 1\n", "words");
     refused("no word", "loops 1\nFILL UP 3 1 2 12 5,7 test - - 400000 zzzzzzzz 1\n", "words");
+    refused("a stream that is none", "loops 1\nFILL UP 3 1 2 12 5 t - - 4 f8008420 1 r4+4,x4+4\n", "streams");
+    refused("a stream without size", "loops 1\nFILL UP 3 1 2 12 5 t - - 4 f8008420 1 r+4\n", "streams");
     refused("a register too large", "loops 1\nFILL UP 3 1 2 12 5 t - - 4 f8008420 11111111111111111\n",
             "registers");
     struct loop_data data;
