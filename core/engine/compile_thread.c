@@ -77,17 +77,13 @@ static bool load_llvm(struct translator *t, struct compiler *compiler)
     return compiler->jit;
 }
 
-// log2 of the iterations for which a kernel is called without a look at their number.
-#define WORTH_KERNEL 5.0f
-
 // Classes whose kernels do more at once than code for one iteration after the other can.
 static bool prefers_kernel(const struct loop *loop)
 {
     switch (loop->guess.class) {
     case LOOP_COLUMN:
     case LOOP_SPAN:
-    case LOOP_STRIDED_COPY:
-    case LOOP_MAP: return false;
+    case LOOP_STRIDED_COPY: return false;
     default: return true;
     }
 }
@@ -108,9 +104,7 @@ static void find_loops(struct translator *t, struct region *r)
         x->summary = loop->summary;
         x->kernel = prefers_kernel(loop);
         x->polls = loop->guess.class == LOOP_POLL;
-        // Where only the data tell how long it goes on, the net says whether the way to the kernel pays.
-        if (x->polls || loop->guess.type != LOOP_TYPE_DATA || loop->guess.predicted_trips >= WORTH_KERNEL)
-            r->loop_count++;
+        r->loop_count++;
     }
 }
 

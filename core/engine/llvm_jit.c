@@ -272,10 +272,12 @@ static void add_leave_block(struct build *u)
 static void copy_blocks(struct build *u)
 {
     const struct region *r = u->r;
-    for (unsigned i = 0; i < r->block_count; i++)
-        u->block[i].start = u->block[i].again = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    for (unsigned i = 0; i < r->block_count; i++) {
+        struct block_build *x = &u->block[i];
+        x->start = x->again = x->back = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    }
     for (unsigned i = 0; i < r->loop_count; i++)
-        u->block[r->loops[i].blocks[0]].again = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+        place_guard(u, &r->loops[i]);
     for (unsigned i = 0; i < r->block_count && !u->failed; i++) {
         const struct region_block *b = &r->blocks[i];
         LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");

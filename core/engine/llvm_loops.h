@@ -12,6 +12,10 @@ enum {
     UNROLLED = 4, // iterations
     UNROLLED_LENGTH_MAX = 12, // instructions of one
     KERNEL_TRIPS_MIN = 256, // state has to go to memory and back
+    // Where only the data tell how long a loop goes on: the kernel is asked after that many iterations, and
+    // again, if it leaves the loop going, after that many more.
+    KERNEL_AFTER = 64,
+    KERNEL_AGAIN_AFTER = 1024,
 };
 
 // What the part of a guard that has been built so far comes to.
@@ -398,8 +402,7 @@ static void call_kernel(struct build *u, const struct region_loop *loop)
     LLVMBuildBr(u->at, x->again);
 }
 
-// The kernel in front of what comes next, for entries at which it pays; where only the data tell how long the
-// loop goes on, for all.
+// The kernel in front of what comes next, for entries at which it pays; of a loop that polls, for all.
 static void add_kernel_guard(struct build *u, const struct region_loop *loop, const struct guard *g)
 {
     LLVMBasicBlockRef kernel = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
@@ -437,18 +440,73 @@ static void add_fast_loop(struct build *u, const struct region_loop *loop, struc
     add_fast_body(u, loop);
 }
 
+// Whether all of its exits are counted.
+static bool is_counted_loop(const struct loop_summary *s)
+{
+    bool countable = s->exit_count > 0;
+    for (unsigned i = 0; i < s->exit_count; i++)
+        countable &= is_countable(&s->exits[i]);
+    return countable;
+}
+
+static bool counts_iterations(const struct region_loop *loop)
+{
+    return loop->kernel && !loop->polls && !is_counted_loop(loop->summary);
+}
+
+// Makes the blocks of a loop's guard.
+static void place_guard(struct build *u, const struct region_loop *loop)
+{
+    struct block_build *x = &u->block[loop->blocks[0]];
+    x->again = x->back = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    if (counts_iterations(loop))
+        x->back = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+}
+
+static void require_on(struct build *u, struct guard *g, const struct loop_summary *s)
+{
+    LLVMValueRef on = LLVMBuildLoad2(u->at, u->j->i64, cell_field(u, s, LOOP_CELL_ON), "");
+    require(u, g, LLVMBuildICmp(u->at, LLVMIntNE, on, constant64(u, 0), ""));
+}
+
+// The kernel for what is left of a loop that has turned out to go on.
+static void add_late_kernel(struct build *u, const struct region_loop *loop)
+{
+    const struct block_build *x = &u->block[loop->blocks[0]];
+    struct guard g = {0};
+    LLVMValueRef left = LLVMBuildAlloca(u->entry, u->j->i64, "");
+    LLVMBasicBlockRef ask = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    LLVMBasicBlockRef kernel = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+    LLVMBuildStore(u->entry, constant64(u, KERNEL_AFTER), left); // it may be entered in the middle
+    LLVMPositionBuilderAtEnd(u->at, x->start);
+    LLVMBuildStore(u->at, constant64(u, KERNEL_AFTER), left);
+    LLVMBuildBr(u->at, x->again);
+    LLVMPositionBuilderAtEnd(u->at, x->back);
+    LLVMValueRef less =
+        LLVMBuildSub(u->at, LLVMBuildLoad2(u->at, u->j->i64, left, ""), constant64(u, 1), "");
+    LLVMBuildStore(u->at, less, left);
+    LLVMBuildCondBr(u->at, LLVMBuildICmp(u->at, LLVMIntEQ, less, constant64(u, 0), ""), ask, x->again);
+    LLVMPositionBuilderAtEnd(u->at, ask);
+    LLVMBuildStore(u->at, constant64(u, KERNEL_AGAIN_AFTER), left);
+    require_on(u, &g, loop->summary);
+    LLVMBuildCondBr(u->at, g.holds, kernel, x->again);
+    LLVMPositionBuilderAtEnd(u->at, kernel);
+    call_kernel(u, loop);
+}
+
 // What comes before the plain loop, where it is entered: at its first block's start.
 static void add_loop_guard(struct build *u, const struct region_loop *loop)
 {
     const struct loop_summary *s = loop->summary;
     const struct block_build *x = &u->block[loop->blocks[0]];
     struct guard g = {0};
-    bool countable = s->exit_count > 0;
-    for (unsigned i = 0; i < s->exit_count; i++)
-        countable &= is_countable(&s->exits[i]);
+    bool countable = is_counted_loop(s);
+    if (counts_iterations(loop)) {
+        add_late_kernel(u, loop);
+        return;
+    }
     LLVMPositionBuilderAtEnd(u->at, x->start);
-    LLVMValueRef on = LLVMBuildLoad2(u->at, u->j->i64, cell_field(u, s, LOOP_CELL_ON), "");
-    require(u, &g, LLVMBuildICmp(u->at, LLVMIntNE, on, constant64(u, 0), ""));
+    require_on(u, &g, s);
     if (countable) {
         for (unsigned i = 0; i < s->exit_count; i++)
             count_iterations(u, &s->exits[i], &g);
@@ -476,7 +534,7 @@ static LLVMBasicBlockRef edge_to(struct build *u, unsigned from, int to)
 {
     const struct region_loop *loop = loop_of_header(u->r, (unsigned)to);
     bool round = loop && !loop->polls && loop->blocks[loop->count - 1] == (int)from;
-    return edge_through(u, from, to, round ? u->block[to].again : u->block[to].start);
+    return edge_through(u, from, to, round ? u->block[to].back : u->block[to].start);
 }
 
 #endif

@@ -130,7 +130,8 @@ static void judge(struct loop *loop)
     loop->found = LOOP_NONE;
     if (!loop->proposed)
         return;
-    if (loop->entered && loop->guess.predicted_trips < WORTH_TRIPS) {
+    // Of those that only the data end, the engines find out whether they are worth it.
+    if (loop->entered && loop->guess.type != LOOP_TYPE_DATA && loop->guess.predicted_trips < WORTH_TRIPS) {
         loop->reason = "too few iterations are expected";
         return;
     }
