@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "interrupt.h"
 #include "log.h"
 #include "models.h"
 #include "paths.h"
@@ -414,4 +415,20 @@ void launch_free(struct launch *launch)
     text_list_free(&launch->arguments);
     text_list_free(&launch->environment);
     *launch = (struct launch){0};
+}
+
+int launch_play(const struct options *options, struct settings *settings,
+                int (*run)(const struct options *options, struct settings *settings))
+{
+    char *folder = path_user(PATH_STATE, NULL);
+    char *path = path_user(PATH_STATE, "neurodoom.log");
+    if (path_make_folder(folder)) {
+        log_open(path);
+    }
+    free(folder);
+    free(path);
+    interrupt_catch();
+    int status = run(options, settings);
+    log_close();
+    return status;
 }

@@ -45,4 +45,8 @@ void launch_finish(const struct launch *launch);
 
 void launch_free(struct launch *launch);
 
+// Plays by run, with the run's log open and signals caught; returns what it returns, the exit status.
+int launch_play(const struct options *options, struct settings *settings,
+                int (*run)(const struct options *options, struct settings *settings));
+
 #endif

@@ -1,49 +1,33 @@
 // SPDX-License-Identifier: MIT
 // The program: command line and settings, then one of the things it can do.
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "about.h"
 #include "config.h"
-#include "doctor.h"
 #include "headless.h"
-#include "interrupt.h"
+#include "launch.h"
 #include "log.h"
 #include "options.h"
-#include "paths.h"
+#include "screen.h"
 #include "wad.h"
-#include "window.h"
 
-static void open_log(void)
+bool screen_needed(const struct options *options)
 {
-    char *folder = path_user(PATH_STATE, NULL);
-    char *path = path_user(PATH_STATE, "neurodoom.log");
-    if (path_make_folder(folder)) {
-        log_open(path);
-    }
-    free(folder);
-    free(path);
-}
-
-static int play(const struct options *options, struct settings *settings)
-{
-    open_log();
-    interrupt_catch();
-    int status = options->headless ? headless_run(options, settings) : window_run(options, settings);
-    log_close();
-    return status;
+    return options->request == REQUEST_DOCTOR || options->request == REQUEST_FEATURES ||
+           (options->request == REQUEST_PLAY && !options->headless);
 }
 
 static int answer(const struct options *options, struct settings *settings)
 {
     switch (options->request) {
-    case REQUEST_PLAY: return play(options, settings);
+    case REQUEST_PLAY: return launch_play(options, settings, headless_run);
     case REQUEST_HELP: options_print_help(stdout); break;
-    case REQUEST_VERSION: doctor_version(stdout); break;
-    case REQUEST_FEATURES: doctor_features(stdout); break;
-    case REQUEST_DOCTOR: doctor_examine(settings, stdout); break;
+    case REQUEST_VERSION: about_version(stdout); break;
     case REQUEST_LIST_WADS: return wad_list(stdout) ? STATUS_OK : STATUS_NO_WAD;
-    case REQUEST_LIST_KEYS: doctor_keys(settings, stdout); break;
+    case REQUEST_LIST_KEYS: about_keys(settings, stdout); break;
     case REQUEST_DUMP_CONFIG: config_dump(settings, stdout); break;
+    case REQUEST_DOCTOR:
+    case REQUEST_FEATURES: break; // screen_run's
     }
     return STATUS_OK;
 }
@@ -60,7 +44,7 @@ int main(int argc, char **argv)
         status = failure_report(&failure);
     } else {
         log_set_level((enum log_level)settings.log_level);
-        status = answer(&options, &settings);
+        status = screen_needed(&options) ? screen_run(&options, &settings, argv) : answer(&options, &settings);
     }
     config_free(&settings);
     options_free(&options);

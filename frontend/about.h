@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// What the program says of itself: --version, --list-keys.
+#ifndef FRONTEND_ABOUT_H
+#define FRONTEND_ABOUT_H
+
+#include <stdio.h>
+
+#include "config.h"
+
+void about_version(FILE *stream);
+void about_keys(const struct settings *settings, FILE *stream);
+
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// What takes a screen is done by neurodoom_window, a program with everything that neurodoom has and SDL, which
+// brings 45 libraries: a run without a window would pay 3 ms and 7 MB for them.
+#ifndef FRONTEND_SCREEN_H
+#define FRONTEND_SCREEN_H
+
+#include "config.h"
+#include "options.h"
+
+bool screen_needed(const struct options *options);
+
+// Plays in a window, or looks what there is for it (--doctor, --features): in neurodoom_window itself, or by
+// becoming that program. argv: as main got it. Returns the exit status; failures are reported.
+int screen_run(const struct options *options, struct settings *settings, char **argv);
+
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Of neurodoom.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "paths.h"
+#include "screen.h"
+
+int screen_run(__attribute__((unused)) const struct options *options,
+               __attribute__((unused)) struct settings *settings, char **argv)
+{
+    char *program = path_beside_program("neurodoom_window");
+    execv(program, argv);
+    struct failure failure = {0};
+    fail(&failure, STATUS_USAGE, "%s, which has the window, cannot be started: %s\n./play --build-only builds it",
+         program, strerror(errno));
+    free(program);
+    return failure_report(&failure);
+}
