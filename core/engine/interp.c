@@ -584,6 +584,16 @@ static __attribute__((noinline)) handler_function *plain_handler(cpu *c, const o
     return is_backward(id, &plain) ? handlers[id].back : handlers[id].forward;
 }
 
+// Has the op at o run as what it is, whatever stands there: also one that only translated code has run so far,
+// which is not decoded, and which decoding would have patched.
+static void set_plain_handler(cpu *c, op *o)
+{
+    enum dispatch_verdict verdict;
+    if (o->handler == 0)
+        decode_at(c, pc_of(c, o), o, &verdict);
+    o->handler = handler_offset(plain_handler(c, o));
+}
+
 // Stands in for the handler of an op at which translated code starts; the op keeps its operands.
 DEFINE(do_enter)
 {

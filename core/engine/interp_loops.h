@@ -78,6 +78,7 @@ DEFINE(do_loop)
 // ---- verification: the plan and the plain loop, one after the other on the same state ----
 
 static void run_from(cpu *c, op *o);
+static void set_plain_handler(cpu *c, op *o);
 
 DEFINE(left_loop)
 {
@@ -93,7 +94,7 @@ static int64_t run_plainly(cpu *c, struct loop *loop)
     op *header = op_at(c, loop->header);
     uint32_t handler[SUMMARY_EXITS], loop_handler = header->handler;
     int64_t bias = -((int64_t)1 << 60) - (int64_t)(intptr_t)header;
-    header->handler = loop->handler;
+    set_plain_handler(c, header);
     for (unsigned i = 0; i < s->exit_count; i++) {
         op *exit = op_at(c, s->exits[i].target);
         handler[i] = exit->handler;
