@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     (void)argv;
     unsigned sum = 0;
     other_way = argc > 1;
-    for (unsigned i = 0; i < 20000; i++)
+    for (unsigned i = 0; i < 400000; i++)
         sum = sum * 31 + hot(i % 500);
     printf("%u %u\n", sum, seen[3]);
     return 0;
