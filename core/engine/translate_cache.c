@@ -85,17 +85,17 @@ static void load_requests(struct translator *t, const struct cached_object *o)
     }
 }
 
-// What was asked for, but not often enough so far; and what the compile thread had no time for: if that is
-// much, it is worth loading LLVM for at the next request.
+// What was asked for, but not often enough so far; and what the compile thread had no time for: if this run
+// asked often, that is worth loading LLVM for at the next request.
 static void save_requests(struct translator *t)
 {
     struct cold_request *list = malloc(t->slot_count * sizeof *list);
     size_t count = 0;
-    bool much = t->queue_tail - t->queue_head >= MUCH_QUEUED;
+    bool often = t->new_requests > WORTH_SAVING;
     for (size_t i = 0; list && i < t->slot_count; i++) {
         const struct slot *s = &t->slots[i];
         if (s->state == SLOT_QUEUED)
-            list[count++] = (struct cold_request){s->pc, much ? WORTH_LOADING : WARM_PATIENCE};
+            list[count++] = (struct cold_request){s->pc, often ? WORTH_LOADING : WARM_PATIENCE};
         else if (s->state == SLOT_COLD && s->requests)
             list[count++] = (struct cold_request){s->pc, s->requests};
         else if (s->state == SLOT_HOPELESS)

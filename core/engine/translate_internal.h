@@ -25,7 +25,6 @@ enum {
     // about as much as loading LLVM and compiling it. And how many new ones are worth writing the cache anew.
     WORTH_LOADING = 3000,
     WORTH_SAVING = 100,
-    MUCH_QUEUED = 8, // regions, at the end of a run
     WARM_UP = 20000000, // instructions: a new program that ends before is not worth loading LLVM for
     GLUE_MAX = 256, // functions and tables that regions share
     // Of cached objects that hold no code, which begins elsewhere: what was executed; what was asked for in
