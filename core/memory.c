@@ -16,7 +16,8 @@
 #define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
 // Above this many bytes of ops the kernel drops pages faster than they can be cleared.
 #define OPS_DROP_BYTES (64 * OPS_PAGE_BYTES)
-// From this size on, private memory is taken in the host's huge pages: a fault for each small one costs 1.6 us.
+// From this size on, private memory is taken in the host's huge pages: a fault for each small one costs 1.6
+// us.
 #define HUGE_BYTES (2ull << 20)
 
 _Static_assert(PROT_READ == 1 && PROT_WRITE == 2 && PROT_EXEC == 4, "the low bits of memory.pages");

@@ -44,7 +44,8 @@ int main(int argc, char **argv)
         status = failure_report(&failure);
     } else {
         log_set_level((enum log_level)settings.log_level);
-        status = screen_needed(&options) ? screen_run(&options, &settings, argv) : answer(&options, &settings);
+        status =
+            screen_needed(&options) ? screen_run(&options, &settings, argv) : answer(&options, &settings);
     }
     config_free(&settings);
     options_free(&options);

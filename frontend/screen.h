@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What takes a screen is done by neurodoom_window, a program with everything that neurodoom has and SDL, which
-// brings 45 libraries: a run without a window would pay 3 ms and 7 MB for them.
+// What takes a screen is done by neurodoom_window, a program with everything that neurodoom has and SDL,
+// which brings 47 libraries: a run without a window would pay 3 ms and 5 MB for them.
 #ifndef FRONTEND_SCREEN_H
 #define FRONTEND_SCREEN_H
 

@@ -14,8 +14,9 @@ int screen_run(__attribute__((unused)) const struct options *options,
     char *program = path_beside_program("neurodoom_window");
     execv(program, argv);
     struct failure failure = {0};
-    fail(&failure, STATUS_USAGE, "%s, which has the window, cannot be started: %s\n./play --build-only builds it",
-         program, strerror(errno));
+    fail(&failure, STATUS_USAGE,
+         "%s, which has the window, cannot be started: %s\n./play --build-only builds it", program,
+         strerror(errno));
     free(program);
     return failure_report(&failure);
 }

@@ -5,8 +5,7 @@
 #include "screen.h"
 #include "window.h"
 
-int screen_run(const struct options *options, struct settings *settings,
-               __attribute__((unused)) char **argv)
+int screen_run(const struct options *options, struct settings *settings, __attribute__((unused)) char **argv)
 {
     if (options->request == REQUEST_PLAY) {
         return launch_play(options, settings, window_run);

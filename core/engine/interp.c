@@ -584,8 +584,8 @@ static __attribute__((noinline)) handler_function *plain_handler(cpu *c, const o
     return is_backward(id, &plain) ? handlers[id].back : handlers[id].forward;
 }
 
-// Has the op at o run as what it is, whatever stands there: also one that only translated code has run so far,
-// which is not decoded, and which decoding would have patched.
+// Has the op at o run as what it is, whatever stands there: also one that only translated code has run so
+// far, which is not decoded, and which decoding would have patched.
 static void set_plain_handler(cpu *c, op *o)
 {
     enum dispatch_verdict verdict;

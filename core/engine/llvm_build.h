@@ -7,7 +7,8 @@
 
 struct block_build {
     LLVMBasicBlockRef start, body, end; // what leads here goes to, its ops' first and last LLVM block
-    // Of a loop that begins here: behind its guard; and where it goes back to: there, or to what counts first.
+    // Of a loop that begins here: behind its guard; and where it goes back to: there, or to what counts
+    // first.
     LLVMBasicBlockRef again, back;
     LLVMValueRef result; // of its last op: the condition or the target
     var_set written, dirty; // by its ops; possibly newer than guest_cpu at its start

@@ -482,8 +482,7 @@ static void add_late_kernel(struct build *u, const struct region_loop *loop)
     LLVMBuildStore(u->at, constant64(u, KERNEL_AFTER), left);
     LLVMBuildBr(u->at, x->again);
     LLVMPositionBuilderAtEnd(u->at, x->back);
-    LLVMValueRef less =
-        LLVMBuildSub(u->at, LLVMBuildLoad2(u->at, u->j->i64, left, ""), constant64(u, 1), "");
+    LLVMValueRef less = LLVMBuildSub(u->at, LLVMBuildLoad2(u->at, u->j->i64, left, ""), constant64(u, 1), "");
     LLVMBuildStore(u->at, less, left);
     LLVMBuildCondBr(u->at, LLVMBuildICmp(u->at, LLVMIntEQ, less, constant64(u, 0), ""), ask, x->again);
     LLVMPositionBuilderAtEnd(u->at, ask);

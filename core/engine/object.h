@@ -47,7 +47,8 @@ bool object_link(struct code_memory *memory, const unsigned char *bytes, size_t 
                  symbol_resolver *resolve, symbol_receiver *receive, void *user,
                  struct linked_object *linked);
 
-// Finds what the code at offset from its start belongs to; false if no guest instruction's access comes before.
+// Finds what the code at offset from its start belongs to; false if no guest instruction's access comes
+// before.
 bool object_find_line(const struct linked_object *linked, uint32_t offset, struct code_line *line);
 
 #endif

@@ -135,7 +135,8 @@ void slots_begin(struct translator *t)
 
 // ---- symbols ----
 
-// Reads the numbers of a symbol that was made by format, whose only conversions are %08x; false if it was not.
+// Reads the numbers of a symbol that was made by format, whose only conversions are %08x; false if it was
+// not.
 static bool read_symbol(const char *name, const char *format, unsigned *numbers)
 {
     while (*format) {
