@@ -7,6 +7,7 @@
 #include "config.h"
 #include "options.h"
 
+// Whether what options ask for takes a screen: then it is screen_run that does it.
 bool screen_needed(const struct options *options);
 
 // Plays in a window, or looks what there is for it (--doctor, --features): in neurodoom_window itself, or by

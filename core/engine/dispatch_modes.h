@@ -7,8 +7,8 @@
 //           another kernel would take is a dispatch fault
 //   live    as hybrid, but interpreted, and the net is evaluated again for every instruction that executes
 //
-// The net is asked about a page of code at a time, and what it said of an input it is not asked again: all
-// modes but live cost nothing once code is decoded. Translated code comes from the tables, so outside mode
+// The net is asked when an instruction is decoded, and what it said of an input it is not asked again: all
+// modes but live cost nothing from then on. Translated code comes from the tables, so outside mode
 // off it is used only for pages of which the net names every instruction rightly; there the tables and the
 // net's kernels decode alike.
 //

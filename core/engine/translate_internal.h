@@ -138,7 +138,7 @@ static inline uint32_t low_address(const void *p)
 // The slot for pc, NULL if there is none. translate_slot takes one then; NULL when there is no room.
 struct slot *slot_at(struct translator *t, uint32_t pc);
 struct slot *translate_slot(struct translator *t, uint32_t pc);
-// Empties the table of indirect branches.
+// Has the table of indirect branches, which is all zeroes, find nothing.
 void slots_begin(struct translator *t);
 // Takes the slot for pc and gives it cells that lead to the interpreter; false when there is no room.
 bool slot_prepare(struct translator *t, uint32_t pc);

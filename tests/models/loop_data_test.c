@@ -186,6 +186,13 @@ static bool foretell(const struct loop_sample *s, uint64_t *trips)
     return true;
 }
 
+// DOOM's SHA1_Update goes round the block that it fills by code that jumps into the loop and out of it, so
+// that its entries cannot be told apart: the one count in all data that does not follow from the registers.
+static bool is_left_in_the_middle(const struct loop_sample *s)
+{
+    return strcmp(s->program, "doom") == 0 && s->body.pc == 0x410dac;
+}
+
 static void shipped(const char *path)
 {
     struct loop_data data;
@@ -201,7 +208,7 @@ static void shipped(const char *path)
         const struct loop_sample *s = &data.samples[i];
         uint64_t trips;
         classes[s->class]++;
-        if (!foretell(s, &trips))
+        if (is_left_in_the_middle(s) || !foretell(s, &trips))
             continue;
         foretold++;
         if (trips != s->trips[0]) {
@@ -210,10 +217,11 @@ static void shipped(const char *path)
                      s->compiler, s->function, (unsigned long long)s->trips[0], (unsigned long long)trips);
         }
     }
-    // Entries of a loop that is entered and left in the middle are not told apart.
-    snprintf(name, sizeof name, "%s: %u of %u trip counts are those that follow from the registers",
-             slash ? slash + 1 : path, foretold - wrong, foretold);
-    ok(name, foretold > 0 && wrong * 30 <= foretold, detail);
+    snprintf(name, sizeof name, "%s: %u trip counts are those that follow from the registers",
+             slash ? slash + 1 : path, foretold);
+    if (wrong)
+        printf("%u of them wrong\n", wrong);
+    ok(name, foretold > 0 && wrong == 0, detail);
     loop_data_deduplicate(&data);
     snprintf(name, sizeof name, "%s has no loop twice", slash ? slash + 1 : path);
     ok(name, data.count == count, "some are equal");
