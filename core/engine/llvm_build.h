@@ -102,6 +102,21 @@ static LLVMValueRef cpu_field(struct build *u, uint32_t offset)
     return LLVMConstInBoundsGEP2(u->j->i8, u->guest_cpu, &index, 1);
 }
 
+// Branches on the condition, which holds but for rare cases: what the code is laid out for.
+static void branch_mostly(struct build *u, LLVMValueRef condition, LLVMBasicBlockRef mostly,
+                          LLVMBasicBlockRef rarely)
+{
+    LLVMMetadataRef weights[] = {
+        LLVMMDStringInContext2(u->j->context, "branch_weights", 14),
+        LLVMValueAsMetadata(LLVMConstInt(u->j->i32, 2000, false)),
+        LLVMValueAsMetadata(LLVMConstInt(u->j->i32, 1, false)),
+    };
+    unsigned kind = LLVMGetMDKindIDInContext(u->j->context, "prof", 4);
+    LLVMValueRef node =
+        LLVMMetadataAsValue(u->j->context, LLVMMDNodeInContext2(u->j->context, weights, 3));
+    LLVMSetMetadata(LLVMBuildCondBr(u->at, condition, mostly, rarely), kind, node);
+}
+
 // What another object defines, at an address below 2 GiB.
 static LLVMValueRef global(struct build *u, const char *name, LLVMTypeRef type)
 {

@@ -120,8 +120,7 @@ static void go_on_after_call(struct build *u, LLVMValueRef pc, const struct regi
     LLVMBasicBlockRef elsewhere = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
     LLVMBasicBlockRef back = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
     if (b->next >= 0) {
-        LLVMBuildCondBr(u->at, LLVMBuildICmp(u->at, LLVMIntEQ, pc, constant64(u, return_pc), ""), back,
-                        elsewhere);
+        branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntEQ, pc, constant64(u, return_pc), ""), back, elsewhere);
         LLVMPositionBuilderAtEnd(u->at, back);
         load_used(u);
         LLVMBuildBr(u->at, u->block[b->next].start);
@@ -192,7 +191,7 @@ static void add_terminator(struct build *u, unsigned index)
     case END_RETURN: {
         LLVMBasicBlockRef elsewhere = LLVMAppendBasicBlockInContext(j->context, u->function, "");
         LLVMValueRef expected = LLVMBuildICmp(u->at, LLVMIntEQ, x->result, constant64(u, b->target_pc), "");
-        LLVMBuildCondBr(u->at, expected, edge_to(u, index, b->next), elsewhere);
+        branch_mostly(u, expected, edge_to(u, index, b->next), elsewhere);
         LLVMPositionBuilderAtEnd(u->at, elsewhere);
         leave_for(u, x->result, &dirty);
         break;
@@ -225,7 +224,7 @@ static void check_budget(struct build *u, unsigned index)
     LLVMBasicBlockRef spent = LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
     LLVMPositionBuilderAtEnd(u->at, x->again);
     LLVMValueRef left = get_var(u, VAR_BUDGET), length = constant64(u, b->count);
-    LLVMBuildCondBr(u->at, LLVMBuildICmp(u->at, LLVMIntSLT, left, length, ""), spent, enough);
+    branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntSGE, left, length, ""), enough, spent);
     LLVMPositionBuilderAtEnd(u->at, spent);
     var_set dirty = x->flags_live ? x->dirty : but_flags(&x->dirty);
     leave_for(u, constant64(u, b->pc), &dirty);
@@ -254,7 +253,7 @@ static void check_stack(struct build *u)
     LLVMValueRef limit = LLVMBuildLoad2(u->at, j->i64, cpu_field(u, offsetof(cpu, stack_limit)), "");
     LLVMBasicBlockRef deep = LLVMAppendBasicBlockInContext(j->context, u->function, "");
     LLVMBasicBlockRef fine = LLVMAppendBasicBlockInContext(j->context, u->function, "");
-    LLVMBuildCondBr(u->at, LLVMBuildICmp(u->at, LLVMIntULT, stack, limit, ""), deep, fine);
+    branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntUGE, stack, limit, ""), fine, deep);
     LLVMPositionBuilderAtEnd(u->at, deep);
     leave_for(u, constant64(u, u->r->entry), &nothing);
     LLVMPositionBuilderAtEnd(u->at, fine);

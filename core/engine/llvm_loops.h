@@ -302,8 +302,7 @@ static void call_check(struct build *u, const char *name, uint64_t cold_pc, LLVM
     LLVMBuildStore(u->at, constant64(u, cold_pc), cpu_field(u, offsetof(cpu, cold_pc)));
     LLVMValueRef pc = call_code(u, glue(u, name));
     load_used(u);
-    LLVMBuildCondBr(u->at, LLVMBuildICmp(u->at, LLVMIntEQ, pc, constant64(u, cold_pc), ""), as_expected,
-                    not_so);
+    branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntEQ, pc, constant64(u, cold_pc), ""), as_expected, not_so);
     LLVMPositionBuilderAtEnd(u->at, not_so);
     if (elsewhere)
         LLVMBuildBr(u->at, elsewhere);
@@ -412,7 +411,7 @@ static void add_kernel_guard(struct build *u, const struct region_loop *loop, co
         LLVMValueRef least = constant64(u, KERNEL_TRIPS_MIN);
         pays = LLVMBuildAnd(u->at, pays, LLVMBuildICmp(u->at, LLVMIntUGE, g->trips, least, ""), "");
     }
-    LLVMBuildCondBr(u->at, pays, kernel, next);
+    branch_mostly(u, LLVMBuildNot(u->at, pays, ""), next, kernel);
     LLVMPositionBuilderAtEnd(u->at, kernel);
     call_kernel(u, loop);
     LLVMPositionBuilderAtEnd(u->at, next);
@@ -484,7 +483,7 @@ static void add_late_kernel(struct build *u, const struct region_loop *loop)
     LLVMPositionBuilderAtEnd(u->at, x->back);
     LLVMValueRef less = LLVMBuildSub(u->at, LLVMBuildLoad2(u->at, u->j->i64, left, ""), constant64(u, 1), "");
     LLVMBuildStore(u->at, less, left);
-    LLVMBuildCondBr(u->at, LLVMBuildICmp(u->at, LLVMIntEQ, less, constant64(u, 0), ""), ask, x->again);
+    branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntNE, less, constant64(u, 0), ""), x->again, ask);
     LLVMPositionBuilderAtEnd(u->at, ask);
     LLVMBuildStore(u->at, constant64(u, KERNEL_AGAIN_AFTER), left);
     require_on(u, &g, loop->summary);
