@@ -35,6 +35,12 @@ static bool was_executed(void *user, uint32_t pc)
     return t->assume_executed || was_decoded(t, pc) || was_executed_earlier(t, pc);
 }
 
+static struct branch_counts branch_counts(void *user, uint32_t pc)
+{
+    const struct translator *t = ((void **)user)[0];
+    return branch_seen(t, pc);
+}
+
 // What the compile thread works with: LLVM, which is loaded when there is something to compile.
 struct compiler {
     const struct jit_functions *functions;
@@ -111,7 +117,7 @@ static void find_loops(struct translator *t, struct region *r)
 static void compile(struct translator *t, struct compiler *compiler, uint32_t pc)
 {
     void *user[2] = {t, compiler};
-    struct region_source source = {user, read_page, was_executed, is_usable, flags_use};
+    struct region_source source = {user, read_page, was_executed, is_usable, flags_use, branch_counts};
     struct compiled *c = calloc(1, sizeof *c);
     struct region *r = malloc(sizeof *r);
     enum jit_result result = JIT_AGAIN;

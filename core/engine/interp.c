@@ -95,6 +95,11 @@ static handler_function decode_first, do_enter;
 
 #define HANDLER(o) ((handler_function *)(code + (int32_t)(o)->handler))
 
+static uint32_t handler_offset(handler_function *f)
+{
+    return (uint32_t)((const char *)f - (const char *)decode_first);
+}
+
 // Threaded: a handler jumps to the next one. This needs the compiler to make sibling calls, which it does not
 // without optimisation or with a sanitizer; then, and for the long-winded SIMD and FP handlers, whose locals
 // may forbid it, the loop in interp_run goes on.
@@ -216,6 +221,53 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
         GO_ON(target);                                                                                       \
     } while (0)
 
+// For the translator: counts what the conditional branch at o does; true when that has been often enough.
+static inline __attribute__((always_inline)) bool count_branch(cpu *c, const op *o, bool taken)
+{
+    struct branch_counts *counts = &c->branch_counts[pc_of(c, o) / 4];
+    uint16_t *count = taken ? &counts->taken : &counts->not_taken;
+    return *count == BRANCH_COUNT_MAX || ++*count == BRANCH_COUNT_MAX;
+}
+
+// Whether that is still of interest.
+static bool counts_branch(cpu *c, uint64_t pc)
+{
+    if (!machine_of(c)->translating || !c->branch_counts)
+        return false;
+    const struct branch_counts *counts = &c->branch_counts[pc / 4];
+    return counts->taken != BRANCH_COUNT_MAX && counts->not_taken != BRANCH_COUNT_MAX;
+}
+
+// A conditional branch, with what comes before it in its sequence. _back is the form whose target lies
+// behind, _counted that which counts, until that has been often enough: then the sequence is decoded anew.
+// clang-format off
+#define STOP_COUNTING(first_op, handler_name, taken)                                                         \
+    if (__builtin_expect(count_branch(c, o, taken), 0) &&                                                    \
+        (first_op)->handler == handler_offset(handler_name))                                                 \
+        (first_op)->handler = 0;
+#define CONDITION_FORM(name, TAKE, first, last)                                                              \
+    DEFINE(name)                                                                                             \
+    {                                                                                                        \
+        first                                                                                                \
+        if (sem_##last(c, o))                                                                                \
+            TAKE(o);                                                                                         \
+        GO_ON(o + 1);                                                                                        \
+    }                                                                                                        \
+    DEFINE(name##_counted)                                                                                   \
+    {                                                                                                        \
+        op *begin = o;                                                                                       \
+        first                                                                                                \
+        bool taken = sem_##last(c, o);                                                                       \
+        STOP_COUNTING(begin, name##_counted, taken)                                                          \
+        if (taken)                                                                                           \
+            TAKE(o);                                                                                         \
+        GO_ON(o + 1);                                                                                        \
+    }
+#define FUSED_CONDITION(name, first, last)                                                                   \
+    CONDITION_FORM(name, TAKE_FORWARD, first, last)                                                          \
+    CONDITION_FORM(name##_back, TAKE_BACKWARD, first, last)
+// clang-format on
+
 // A handler for each instruction, by kind. _back is the form whose target lies behind.
 #define HANDLER_OP(name)                                                                                     \
     DEFINE(do_##name)                                                                                        \
@@ -229,19 +281,7 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
         sem_##name(c, o);                                                                                    \
         return o + 1;                                                                                        \
     }
-#define HANDLER_CONDITION(name)                                                                              \
-    DEFINE(do_##name)                                                                                        \
-    {                                                                                                        \
-        if (sem_##name(c, o))                                                                                \
-            TAKE_FORWARD(o);                                                                                 \
-        GO_ON(o + 1);                                                                                        \
-    }                                                                                                        \
-    DEFINE(do_##name##_back)                                                                                 \
-    {                                                                                                        \
-        if (sem_##name(c, o))                                                                                \
-            TAKE_BACKWARD(o);                                                                                \
-        GO_ON(o + 1);                                                                                        \
-    }
+#define HANDLER_CONDITION(name) FUSED_CONDITION(do_##name, , name)
 #define HANDLER_JUMP(name)                                                                                   \
     DEFINE(do_##name)                                                                                        \
     {                                                                                                        \
@@ -290,14 +330,6 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
     sem_##name(c, o);                                                                                        \
     GO_ON(o + 1);
 #define RUN_LAST_INDIRECT(name) TAKE_INDIRECT(o, sem_##name(c, o), false);
-#define RUN_LAST_CONDITION(name)                                                                             \
-    if (sem_##name(c, o))                                                                                    \
-        TAKE_FORWARD(o);                                                                                     \
-    GO_ON(o + 1);
-#define RUN_LAST_CONDITION_BACK(name)                                                                        \
-    if (sem_##name(c, o))                                                                                    \
-        TAKE_BACKWARD(o);                                                                                    \
-    GO_ON(o + 1);
 // A statement macro ends each body:
 // clang-format off
 #define FUSED_OP(name, first, last)                                                                          \
@@ -309,11 +341,6 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
     DEFINE(name)                                                                                             \
     {                                                                                                        \
         first RUN_LAST_INDIRECT(last)                                                                        \
-    }
-#define FUSED_CONDITION(name, first, last)                                                                   \
-    DEFINE(name){first RUN_LAST_CONDITION(last)} DEFINE(name##_back)                                         \
-    {                                                                                                        \
-        first RUN_LAST_CONDITION_BACK(last)                                                                  \
     }
 // clang-format on
 
@@ -377,34 +404,33 @@ DEFINE(do_observe)
     return observe(c, o, code)(c, o, code);
 }
 
-#define BACK_OP(name) NULL
-#define BACK_STOP(name) NULL
-#define BACK_INDIRECT(name) NULL
-#define BACK_CONDITION(name) do_##name##_back
-#define BACK_JUMP(name) do_##name##_back
+// The forms of a handler, those that it has.
+struct forms {
+    handler_function *forward, *back, *counted, *counted_back;
+};
 
-static const struct {
-    handler_function *forward, *back;
-} handlers[INSN_COUNT] = {
-    [INSN_UNDEFINED] = {do_undefined, NULL},
-#define INSN(name, kind, group, pattern, text) [INSN_##name] = {do_##name, BACK_##kind(name)},
+#define FORMS_OP(name) .forward = name
+#define FORMS_STOP(name) .forward = name
+#define FORMS_INDIRECT(name) .forward = name
+#define FORMS_JUMP(name) .forward = name, .back = name##_back
+#define FORMS_CONDITION(name)                                                                                \
+    .forward = name, .back = name##_back, .counted = name##_counted, .counted_back = name##_back_counted
+
+static const struct forms handlers[INSN_COUNT] = {
+    [INSN_UNDEFINED] = {.forward = do_undefined},
+#define INSN(name, kind, group, pattern, text) [INSN_##name] = {FORMS_##kind(do_##name)},
 #include "../isa/insns.def"
 #undef INSN
 };
 
-#define FUSED_BACK_OP(name) NULL
-#define FUSED_BACK_INDIRECT(name) NULL
-#define FUSED_BACK_CONDITION(name) name##_back
-
 enum { FUSED_MAX = 3 };
 
 static const struct {
-    handler_function *forward, *back;
+    struct forms forms;
     enum insn insns[FUSED_MAX]; // INSN_UNDEFINED behind the last
 } fused[] = {
-#define FUSED2(kind, a, b) {do_##a##_##b, FUSED_BACK_##kind(do_##a##_##b), {INSN_##a, INSN_##b}},
-#define FUSED3(kind, a, b, c)                                                                                \
-    {do_##a##_##b##_##c, FUSED_BACK_##kind(do_##a##_##b##_##c), {INSN_##a, INSN_##b, INSN_##c}},
+#define FUSED2(kind, a, b) {{FORMS_##kind(do_##a##_##b)}, {INSN_##a, INSN_##b}},
+#define FUSED3(kind, a, b, c) {{FORMS_##kind(do_##a##_##b##_##c)}, {INSN_##a, INSN_##b, INSN_##c}},
 #include "fused.def"
 #undef FUSED2
 #undef FUSED3
@@ -422,11 +448,6 @@ static bool begins_sequence(enum insn id)
 }
 
 // ---- decoding ----
-
-static uint32_t handler_offset(handler_function *f)
-{
-    return (uint32_t)((const char *)f - (const char *)decode_first);
-}
 
 static bool is_backward(enum insn id, const op *o)
 {
@@ -450,9 +471,18 @@ static enum insn decode_at(cpu *c, uint64_t pc, op *out, enum dispatch_verdict *
     return id;
 }
 
-// The handler for the sequence that starts with ids[0], of which count are known; *length is how many it
-// runs.
-static handler_function *choose_handler(const enum insn *ids, const op *ops, unsigned count, unsigned *length)
+static handler_function *choose_form(cpu *c, uint64_t pc, const struct forms *f, enum insn id, const op *o)
+{
+    bool back = is_backward(id, o);
+    if (f->counted && counts_branch(c, pc))
+        return back ? f->counted_back : f->counted;
+    return back ? f->back : f->forward;
+}
+
+// The handler for the sequence at pc that starts with ids[0], of which count are known; *length is how many
+// it runs.
+static handler_function *choose_handler(cpu *c, uint64_t pc, const enum insn *ids, const op *ops,
+                                        unsigned count, unsigned *length)
 {
     for (size_t i = 0; count > 1 && i < sizeof fused / sizeof fused[0]; i++) {
         unsigned n = 0;
@@ -461,11 +491,11 @@ static handler_function *choose_handler(const enum insn *ids, const op *ops, uns
             n++;
         if (n == FUSED_MAX || fused[i].insns[n] == INSN_UNDEFINED) {
             *length = n;
-            return is_backward(ids[n - 1], &ops[n - 1]) ? fused[i].back : fused[i].forward;
+            return choose_form(c, pc + (n - 1) * 4, &fused[i].forms, ids[n - 1], &ops[n - 1]);
         }
     }
     *length = 1;
-    return is_backward(ids[0], &ops[0]) ? handlers[ids[0]].back : handlers[ids[0]].forward;
+    return choose_form(c, pc, &handlers[ids[0]], ids[0], &ops[0]);
 }
 
 static void patch_loop(const struct machine *m, struct loop *loop, op *header)
@@ -542,7 +572,7 @@ static __attribute__((noinline)) void decode_op(cpu *c, op *o)
     } while (count < FUSED_MAX && (pc + count * 4) % GUEST_PAGE && isa_info[ids[count - 1]].kind == KIND_OP &&
              begins_sequence(ids[0]) && verdicts[0] == DISPATCH_FINE && mode != MACHINE_DISPATCH_LIVE &&
              !m->loop_watch);
-    handler_function *handler = choose_handler(ids, decoded, count, &length);
+    handler_function *handler = choose_handler(c, pc, ids, decoded, count, &length);
     if (verdicts[0] == DISPATCH_FAULT) {
         handler = do_dispatch_fault;
     } else if (verdicts[0] == DISPATCH_MISNAMED ||

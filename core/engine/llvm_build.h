@@ -102,19 +102,36 @@ static LLVMValueRef cpu_field(struct build *u, uint32_t offset)
     return LLVMConstInBoundsGEP2(u->j->i8, u->guest_cpu, &index, 1);
 }
 
-// Branches on the condition, which holds but for rare cases: what the code is laid out for.
+// Branches on the condition, which is expected to hold so many times and not to hold so many: LLVM lays out
+// the code and keeps values in registers by that.
+static void branch_weighted(struct build *u, LLVMValueRef condition, LLVMBasicBlockRef yes,
+                            LLVMBasicBlockRef no, unsigned times_yes, unsigned times_no)
+{
+    LLVMMetadataRef weights[] = {
+        LLVMMDStringInContext2(u->j->context, "branch_weights", strlen("branch_weights")),
+        LLVMValueAsMetadata(LLVMConstInt(u->j->i32, times_yes, false)),
+        LLVMValueAsMetadata(LLVMConstInt(u->j->i32, times_no, false)),
+    };
+    LLVMMetadataRef node = LLVMMDNodeInContext2(u->j->context, weights, 3);
+    LLVMSetMetadata(LLVMBuildCondBr(u->at, condition, yes, no),
+                    LLVMGetMDKindIDInContext(u->j->context, "prof", 4),
+                    LLVMMetadataAsValue(u->j->context, node));
+}
+
 static void branch_mostly(struct build *u, LLVMValueRef condition, LLVMBasicBlockRef mostly,
                           LLVMBasicBlockRef rarely)
 {
-    LLVMMetadataRef weights[] = {
-        LLVMMDStringInContext2(u->j->context, "branch_weights", 14),
-        LLVMValueAsMetadata(LLVMConstInt(u->j->i32, 2000, false)),
-        LLVMValueAsMetadata(LLVMConstInt(u->j->i32, 1, false)),
-    };
-    unsigned kind = LLVMGetMDKindIDInContext(u->j->context, "prof", 4);
-    LLVMValueRef node =
-        LLVMMetadataAsValue(u->j->context, LLVMMDNodeInContext2(u->j->context, weights, 3));
-    LLVMSetMetadata(LLVMBuildCondBr(u->at, condition, mostly, rarely), kind, node);
+    branch_weighted(u, condition, mostly, rarely, 2000, 1);
+}
+
+// By what the guest's branch has been seen to do so far; one way never seen is possible.
+static void branch_as_seen(struct build *u, LLVMValueRef condition, LLVMBasicBlockRef taken,
+                           LLVMBasicBlockRef not_taken, struct branch_counts seen)
+{
+    if (seen.taken || seen.not_taken)
+        branch_weighted(u, condition, taken, not_taken, seen.taken + 1u, seen.not_taken + 1u);
+    else
+        LLVMBuildCondBr(u->at, condition, taken, not_taken);
 }
 
 // What another object defines, at an address below 2 GiB.

@@ -164,7 +164,7 @@ static void add_terminator(struct build *u, unsigned index)
     switch ((enum region_end)b->end) {
     case END_NEXT: LLVMBuildBr(u->at, edge_to(u, index, b->next)); break;
     case END_BRANCH:
-        LLVMBuildCondBr(u->at, x->result, edge_to(u, index, b->taken), edge_to(u, index, b->next));
+        branch_as_seen(u, x->result, edge_to(u, index, b->taken), edge_to(u, index, b->next), b->seen);
         break;
     case END_CALL: {
         char name[JIT_SYMBOL_MAX];

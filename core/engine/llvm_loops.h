@@ -383,7 +383,8 @@ static void add_fast_body(struct build *u, const struct region_loop *loop)
             LLVMBuildBr(u->at, stay);
         } else {
             LLVMBasicBlockRef out = leaving_edge(u, s, length, from, leaving_block(b, inside));
-            LLVMBuildCondBr(u->at, result, b->taken == inside ? stay : out, b->taken == inside ? out : stay);
+            bool stays = b->taken == inside;
+            branch_as_seen(u, result, stays ? stay : out, stays ? out : stay, b->seen);
         }
         LLVMPositionBuilderAtEnd(u->at, on);
     }

@@ -209,6 +209,7 @@ static void end_block(struct finder *f, unsigned b, const struct region_op *o)
     switch (kind_of(f, o)) {
     case KIND_CONDITION:
         block->end = END_BRANCH;
+        block->seen = f->source->branch_counts(f->source->user, o->pc);
         block->taken = successor(f, o->pc, o->pc + (uint32_t)o->op.disp * 4, block->context);
         block->next = successor(f, o->pc, o->pc + 4, block->context);
         break;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../isa/cpu.h"
 #include "../isa/isa.h"
 
 enum {
@@ -46,6 +47,7 @@ struct region_block {
     uint8_t end; // enum region_end
     uint8_t context; // 0, or the inlined call that it belongs to
     bool loop_header; // a branch backwards leads here
+    struct branch_counts seen; // END_BRANCH: of the branch
     bool flags_dead; // END_CALL: the callee sets the flags before it looks at them
 };
 
@@ -103,6 +105,8 @@ struct region_source {
     bool (*usable)(void *user, unsigned insn);
     // What such an instruction does with NZCV.
     enum flags_use (*flags_use)(void *user, unsigned insn);
+    // How often the conditional branch at pc has been seen to go either way.
+    struct branch_counts (*branch_counts)(void *user, uint32_t pc);
 };
 
 // Fills *r with the region that starts at entry. False if there is nothing to translate.

@@ -70,6 +70,46 @@ static void load_executed(struct translator *t, const struct cached_object *o)
     }
 }
 
+// The earlier record of the branch at pc, or NULL.
+static const struct branch_record *branch_earlier(const struct translator *t, uint32_t pc)
+{
+    unsigned low = 0, high = t->branch_count;
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (t->branches[middle].pc < pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < t->branch_count && t->branches[low].pc == pc ? &t->branches[low] : NULL;
+}
+
+// (The interpreter may be counting right now: a guess is good enough.)
+struct branch_counts branch_seen(const struct translator *t, uint32_t pc)
+{
+    struct branch_counts now = t->branch_counts[pc / 4];
+    const struct branch_record *earlier = branch_earlier(t, pc);
+    unsigned taken = now.taken, not_taken = now.not_taken;
+    if (earlier) {
+        taken += earlier->seen.taken;
+        not_taken += earlier->seen.not_taken;
+    }
+    if (taken > BRANCH_COUNT_MAX || not_taken > BRANCH_COUNT_MAX) {
+        taken /= 2;
+        not_taken /= 2;
+    }
+    return (struct branch_counts){.taken = (uint16_t)taken, .not_taken = (uint16_t)not_taken};
+}
+
+static void load_branches(struct translator *t, const struct cached_object *o)
+{
+    t->branches = malloc(o->size);
+    if (t->branches) {
+        memcpy(t->branches, o->bytes, o->size);
+        t->branch_count = (unsigned)(o->size / sizeof *t->branches);
+    }
+}
+
 static void load_requests(struct translator *t, const struct cached_object *o)
 {
     const struct cold_request *list = (const struct cold_request *)o->bytes;
@@ -107,6 +147,26 @@ static void save_requests(struct translator *t)
         free(list);
 }
 
+// Adds what branches did to the cache.
+static void save_branches(struct translator *t)
+{
+    struct branch_record *list = malloc(BRANCHES_MAX * sizeof *list);
+    size_t count = 0;
+    for (uint64_t page = 0; list && page < GUEST_SPACE; page += GUEST_PAGE) {
+        if (!(t->m->memory.pages[page / GUEST_PAGE] & MEMORY_CODE))
+            continue;
+        for (uint32_t pc = (uint32_t)page; pc - page < GUEST_PAGE && count < BRANCHES_MAX; pc += 4) {
+            struct branch_counts seen = branch_seen(t, pc);
+            if (seen.taken || seen.not_taken)
+                list[count++] = (struct branch_record){pc, seen};
+        }
+    }
+    struct cached_object o = {
+        .entry = BRANCHES_ENTRY, .bytes = (unsigned char *)list, .size = count * sizeof *list};
+    if (!count || !code_cache_add(t->cache, &o))
+        free(list);
+}
+
 // Adds what has run to the cache, this time and earlier.
 static void save_executed(struct translator *t)
 {
@@ -130,6 +190,7 @@ static void save_executed(struct translator *t)
 void save_history(struct translator *t)
 {
     save_executed(t);
+    save_branches(t);
     save_requests(t);
 }
 
@@ -153,10 +214,12 @@ void translate_load_cache(struct translator *t, const char *folder)
             load_executed(t, o);
         else if (o->entry == REQUESTS_ENTRY)
             load_requests(t, o);
+        else if (o->entry == BRANCHES_ENTRY)
+            load_branches(t, o);
     }
     for (size_t i = 0; i < count; i++) {
         const struct cached_object *o = code_cache_get(t->cache, i);
-        if (o->entry == EXECUTED_ENTRY || o->entry == REQUESTS_ENTRY)
+        if (o->entry <= BRANCHES_ENTRY)
             continue;
         if (o->page_count && translate_install_object(t, o)) {
             t->cached_count++;

@@ -20,6 +20,7 @@ enum {
     THUNK_BYTES = 32,
     EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
     EXECUTED_PAGES_MAX = 4096,
+    BRANCHES_MAX = 1 << 16, // that are remembered
     WARM_PATIENCE = 8,
     // Requests, of about 40 us of interpreting each, for code that was asked for often: by then that has cost
     // about as much as loading LLVM and compiling it. And how many new ones are worth writing the cache anew.
@@ -28,10 +29,13 @@ enum {
     WARM_UP = 20000000, // instructions: a new program that ends before is not worth loading LLVM for
     GLUE_MAX = 256, // functions and tables that regions share
     // Of cached objects that hold no code, which begins elsewhere: what was executed; what was asked for in
-    // vain.
+    // vain; what branches did.
     EXECUTED_ENTRY = 1,
     REQUESTS_ENTRY = 2,
+    BRANCHES_ENTRY = 3,
 };
+
+#define BRANCH_COUNTS_BYTES (GUEST_SPACE / 4 * sizeof(struct branch_counts))
 
 enum slot_state {
     SLOT_COLD,
@@ -60,6 +64,12 @@ struct cold_request {
     uint32_t pc, requests; // REQUESTS_HOPELESS: it cannot be
 };
 enum { REQUESTS_HOPELESS = 1 << 16 }; // more than are counted
+
+// What a conditional branch did, as the cache holds it, in the order of pc.
+struct branch_record {
+    uint32_t pc;
+    struct branch_counts seen;
+};
 
 // A translated region that is installed, or was.
 struct installed {
@@ -105,6 +115,11 @@ struct translator {
     // Which instructions have run, in this run or, by the cache, an earlier one: a bit each, by page.
     struct executed_page *executed;
     unsigned executed_count;
+    // What conditional branches did: in this run, by pc / 4, of the whole guest, in the cpu's reach; and in
+    // earlier ones, an array.
+    struct branch_counts *branch_counts;
+    struct branch_record *branches;
+    unsigned branch_count;
     unsigned patience; // requests before code is compiled
     // Requests of this run; those of all runs of code that was asked for often enough, and in this run; and
     // how many of these LLVM is loaded for.
@@ -166,6 +181,8 @@ void *compile_thread(void *translator);
 // earlier run.
 bool was_decoded(const struct translator *t, uint32_t pc);
 bool was_executed_earlier(const struct translator *t, uint32_t pc);
+// What the conditional branch at pc did, in this run and earlier ones.
+struct branch_counts branch_seen(const struct translator *t, uint32_t pc);
 // Puts into the cache what has run, and what was asked for, this time and earlier.
 void save_history(struct translator *t);
 

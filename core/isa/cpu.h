@@ -73,6 +73,12 @@ enum fault_kind {
     FAULT_FILE_END, // behind the end of a mapped file
 };
 
+// How often the interpreter has seen a conditional branch go either way, up to BRANCH_COUNT_MAX each.
+struct branch_counts {
+    uint16_t not_taken, taken;
+};
+#define BRANCH_COUNT_MAX UINT16_MAX
+
 typedef struct cpu {
     // What the interpreter touches all the time comes first, within short displacements.
     _Alignas(8) uint8_t *memory; // host address of guest address 0
@@ -100,6 +106,7 @@ typedef struct cpu {
     uint64_t stack_limit; // translated code makes no call with its stack pointer below
     _Alignas(8) const op *stepping; // the op that a copy of is run for translated code, else NULL
     _Alignas(8) uint32_t *call_counts; // of functions, by hash of their address; CALL_COUNTS of them
+    _Alignas(8) struct branch_counts *branch_counts; // by pc / 4; NULL without a translator
     // set when an engine stops
     _Alignas(8) uint64_t pc;
     uint64_t wild_pc; // the target of an indirect branch that no op can have, else 0
@@ -110,7 +117,7 @@ typedef struct cpu {
 } cpu;
 
 // Translated code, whose pointers have 32 bits, sees the same layout.
-_Static_assert(offsetof(cpu, x) == 48 && offsetof(cpu, pc) == 928, "layout of struct cpu");
+_Static_assert(offsetof(cpu, x) == 48 && offsetof(cpu, pc) == 936, "layout of struct cpu");
 
 #define EXCLUSIVE_NONE (~(uint64_t)0)
 #define CALL_COUNTS 16384u
