@@ -145,9 +145,8 @@ static int want_block(struct region *r, uint32_t pc, unsigned context)
     return (int)r->block_count++;
 }
 
-// The block at pc that the branch at from leads to, or one that leaves for pc: where it has never been taken
-// so far, or there is no room.
-static int16_t successor(struct finder *f, uint32_t from, uint32_t pc, unsigned context)
+// The block at pc, or one that leaves for pc: where it has never been taken so far, or there is no room.
+static int16_t successor(struct finder *f, uint32_t pc, unsigned context)
 {
     struct region *r = f->r;
     int to = find_block(r, pc, context);
@@ -161,9 +160,17 @@ static int16_t successor(struct finder *f, uint32_t from, uint32_t pc, unsigned 
             .pc = pc, .context = (uint8_t)context, .end = END_EXIT, .target_pc = pc, .taken = -1, .next = -1};
         r->blocks[to].first = UINT16_MAX; // complete
     }
-    if (pc <= from)
-        r->blocks[to].loop_header = true;
     return (int16_t)to;
+}
+
+// The block that the branch at from leads to. (What calls of inlined callees and their returns lead to heads
+// no loop, wherever it lies: to go round, the caller has to branch.)
+static int16_t branch_target(struct finder *f, uint32_t from, uint32_t pc, unsigned context)
+{
+    int16_t to = successor(f, pc, context);
+    if (pc <= from)
+        f->r->blocks[to].loop_header = true;
+    return to;
 }
 
 static unsigned context_depth(const struct region *r, unsigned context)
@@ -183,7 +190,7 @@ static void end_with_call(struct finder *f, unsigned b, const struct region_op *
     if (o->insn == INSN_blr) {
         block->end = END_CALL_INDIRECT;
         block->target_pc = after;
-        block->next = successor(f, o->pc, after, block->context);
+        block->next = successor(f, after, block->context);
         return;
     }
     uint32_t callee = o->pc + (uint32_t)o->op.disp * 4;
@@ -192,14 +199,14 @@ static void end_with_call(struct finder *f, unsigned b, const struct region_op *
         unsigned context = r->context_count++;
         r->contexts[context] = (struct region_context){after, block->context};
         block->end = END_NEXT;
-        block->next = successor(f, o->pc, callee, context);
+        block->next = successor(f, callee, context);
         return;
     }
     unsigned left = FLAGS_SCAN;
     block->end = END_CALL;
     block->target_pc = callee;
     block->flags_dead = flags_are_dead(f, callee, &left);
-    block->next = successor(f, o->pc, after, block->context);
+    block->next = successor(f, after, block->context);
 }
 
 static void end_block(struct finder *f, unsigned b, const struct region_op *o)
@@ -210,15 +217,15 @@ static void end_block(struct finder *f, unsigned b, const struct region_op *o)
     case KIND_CONDITION:
         block->end = END_BRANCH;
         block->seen = f->source->branch_counts(f->source->user, o->pc);
-        block->taken = successor(f, o->pc, o->pc + (uint32_t)o->op.disp * 4, block->context);
-        block->next = successor(f, o->pc, o->pc + 4, block->context);
+        block->taken = branch_target(f, o->pc, o->pc + (uint32_t)o->op.disp * 4, block->context);
+        block->next = successor(f, o->pc + 4, block->context);
         break;
     case KIND_JUMP:
         if (is_call(o)) {
             end_with_call(f, b, o);
         } else {
             block->end = END_NEXT;
-            block->next = successor(f, o->pc, o->pc + (uint32_t)o->op.disp * 4, block->context);
+            block->next = branch_target(f, o->pc, o->pc + (uint32_t)o->op.disp * 4, block->context);
         }
         break;
     case KIND_INDIRECT:
@@ -228,7 +235,7 @@ static void end_block(struct finder *f, unsigned b, const struct region_op *o)
             const struct region_context *context = &r->contexts[block->context];
             block->end = END_RETURN;
             block->target_pc = context->return_pc;
-            block->next = successor(f, o->pc, context->return_pc, context->caller);
+            block->next = successor(f, context->return_pc, context->caller);
         } else {
             block->end = END_INDIRECT;
         }
@@ -239,7 +246,7 @@ static void end_block(struct finder *f, unsigned b, const struct region_op *o)
             block->end = END_STOP;
         } else {
             block->end = END_STEP;
-            block->next = successor(f, o->pc, o->pc + 4, block->context);
+            block->next = successor(f, o->pc + 4, block->context);
         }
         break;
     case KIND_OP: break;
