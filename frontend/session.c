@@ -211,7 +211,9 @@ static void present(void *user, const struct machine_frame *frame)
     int64_t now = now_ns();
     struct frame_figures figures;
     measure(s, frame, now, &figures);
-    publish_picture(s, frame);
+    if (s->callbacks.wake) {
+        publish_picture(s, frame);
+    }
     if (s->callbacks.frame && !s->callbacks.frame(s->callbacks.user, s, frame, &figures)) {
         s->enough = true;
         s->enough_until_ns = now + END_NS;

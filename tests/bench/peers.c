@@ -6,8 +6,8 @@
 // Timed demos of DOOM run in neurodoom; the programs that tests/bench/fetch-programs has built, if they are
 // there, in a64run. Each of our engines has two columns, with loops off and on. --engine leaves only that one
 // engine. First every column runs everything and its frame hashes and outputs are compared: unless all are
-// equal, nothing is timed. Ours do that twice, and the translator six times, in which the cache, a temporary
-// folder of each column's own, fills: what is timed is a warm one.
+// equal, nothing is timed. Ours do that twice, and the translator twelve times, in which the cache, a
+// temporary folder of each column's own, fills: what is timed is a warm one.
 // Then the columns take turns, work by work, run by run. What is reported is CPU time (user + system, all
 // threads) of the whole process, medians, and the ratio of the medians' sums. Exit status 1 when something
 // differs or a program fails.
