@@ -221,16 +221,19 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
         GO_ON(target);                                                                                       \
     } while (0)
 
-// For the translator: counts what the conditional branch at o does; true when that has been often enough.
+// For the translator: counts what the conditional branch at o does; true when that has been often enough, or
+// there is no translator any more.
 static inline __attribute__((always_inline)) bool count_branch(cpu *c, const op *o, bool taken)
 {
+    if (!c->branch_counts)
+        return true;
     struct branch_counts *counts = &c->branch_counts[pc_of(c, o) / 4];
     uint16_t *count = taken ? &counts->taken : &counts->not_taken;
     return *count == BRANCH_COUNT_MAX || ++*count == BRANCH_COUNT_MAX;
 }
 
-// Whether that is still of interest.
-static bool counts_branch(cpu *c, uint64_t pc)
+// Whether the one at pc is: the translator runs, and has not seen enough of it.
+static bool branch_is_counted(cpu *c, uint64_t pc)
 {
     if (!machine_of(c)->translating || !c->branch_counts)
         return false;
@@ -474,7 +477,7 @@ static enum insn decode_at(cpu *c, uint64_t pc, op *out, enum dispatch_verdict *
 static handler_function *choose_form(cpu *c, uint64_t pc, const struct forms *f, enum insn id, const op *o)
 {
     bool back = is_backward(id, o);
-    if (f->counted && counts_branch(c, pc))
+    if (f->counted && branch_is_counted(c, pc))
         return back ? f->counted_back : f->counted;
     return back ? f->back : f->forward;
 }
