@@ -70,25 +70,19 @@ static void load_executed(struct translator *t, const struct cached_object *o)
     }
 }
 
-// The earlier record of the branch at pc, or NULL.
-static const struct branch_record *branch_earlier(const struct translator *t, uint32_t pc)
+static int compare_branches(const void *a, const void *b)
 {
-    unsigned low = 0, high = t->branch_count;
-    while (low < high) {
-        unsigned middle = (low + high) / 2;
-        if (t->branches[middle].pc < pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < t->branch_count && t->branches[low].pc == pc ? &t->branches[low] : NULL;
+    const struct branch_record *x = a, *y = b;
+    return (x->pc > y->pc) - (x->pc < y->pc);
 }
 
 // (The interpreter may be counting right now: a guess is good enough.)
 struct branch_counts branch_seen(const struct translator *t, uint32_t pc)
 {
     struct branch_counts now = t->branch_counts[pc / 4];
-    const struct branch_record *earlier = branch_earlier(t, pc);
+    const struct branch_record key = {.pc = pc};
+    const struct branch_record *earlier =
+        t->branches ? bsearch(&key, t->branches, t->branch_count, sizeof key, compare_branches) : NULL;
     unsigned taken = now.taken, not_taken = now.not_taken;
     if (earlier) {
         taken += earlier->seen.taken;
