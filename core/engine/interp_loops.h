@@ -77,7 +77,6 @@ DEFINE(do_loop)
 
 // ---- verification: the plan and the plain loop, one after the other on the same state ----
 
-static void run_from(cpu *c, op *o);
 static void set_plain_handler(cpu *c, op *o);
 
 DEFINE(left_loop)
@@ -349,6 +348,35 @@ void interp_end_check(struct machine *m)
     c->budget = budget;
     free_check(k);
     m->check = NULL;
+}
+
+// ---- the op at a header ----
+
+static void patch_loop(const struct machine *m, struct loop *loop, op *header)
+{
+    loop->handler = header->handler;
+    loop->skip = 0;
+    loop->rests = false;
+    header->handler = handler_offset(m->config.verify ? do_verified_loop : do_loop);
+}
+
+// The branch back to header has become hot, once more: a plan that rests gets another chance.
+static void wake_loop(cpu *c, op *header)
+{
+    struct loop *loop = loop_at(c, header);
+    if (loop && loop->rests && loop->cell.on && header->handler == loop->handler)
+        patch_loop(machine_of(c), loop, header);
+}
+
+void interp_patch_loop(struct machine *m, struct loop *loop, bool replaced)
+{
+    op *header = op_at(&m->cpu, loop->header);
+    bool is_patched =
+        header->handler == handler_offset(do_loop) || header->handler == handler_offset(do_verified_loop);
+    if (!replaced && is_patched)
+        header->handler = loop->handler;
+    else if (replaced && !is_patched && header->handler && header->handler != handler_offset(do_enter))
+        patch_loop(m, loop, header);
 }
 
 #endif

@@ -118,6 +118,7 @@ static void branch_weighted(struct build *u, LLVMValueRef condition, LLVMBasicBl
                     LLVMMetadataAsValue(u->j->context, node));
 }
 
+// For ways that the guest takes seldom by the nature of them: a used-up budget, an unexpected return.
 static void branch_mostly(struct build *u, LLVMValueRef condition, LLVMBasicBlockRef mostly,
                           LLVMBasicBlockRef rarely)
 {

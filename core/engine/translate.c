@@ -349,16 +349,15 @@ struct translator *translator_create(struct machine *m, bool precise, char *erro
         mmap(NULL, sizeof *t->low, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
     t->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT | MAP_NORESERVE, -1, 0);
-    t->branch_counts = mmap(NULL, BRANCH_COUNTS_BYTES, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (t->low == MAP_FAILED || t->stack == MAP_FAILED || t->branch_counts == MAP_FAILED ||
+    m->cpu.branch_counts = mmap(NULL, BRANCH_COUNTS_BYTES, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (t->low == MAP_FAILED || t->stack == MAP_FAILED || m->cpu.branch_counts == MAP_FAILED ||
         code_memory_create(&t->code, CODE_BYTES) != 0) {
         snprintf(error, size, "the host denied memory for translated code: %s", strerror(errno));
         translator_destroy(t);
         return NULL;
     }
     mprotect(t->stack, GUEST_PAGE, PROT_NONE);
-    m->cpu.branch_counts = t->branch_counts;
     slots_begin(t);
     t->host_call = make_trampoline(t, host_call);
     t->host_step = make_trampoline(t, host_step);
@@ -448,10 +447,9 @@ void translator_destroy(struct translator *t)
         munmap(t->low, sizeof *t->low);
     if (t->stack && t->stack != MAP_FAILED)
         munmap(t->stack, STACK_BYTES);
-    if (t->branch_counts && t->branch_counts != MAP_FAILED) {
-        t->m->cpu.branch_counts = NULL;
-        munmap(t->branch_counts, BRANCH_COUNTS_BYTES);
-    }
+    if (t->m->cpu.branch_counts && t->m->cpu.branch_counts != MAP_FAILED)
+        munmap(t->m->cpu.branch_counts, BRANCH_COUNTS_BYTES);
+    t->m->cpu.branch_counts = NULL;
     if (running == t)
         running = NULL;
     free(t);

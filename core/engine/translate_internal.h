@@ -115,9 +115,8 @@ struct translator {
     // Which instructions have run, in this run or, by the cache, an earlier one: a bit each, by page.
     struct executed_page *executed;
     unsigned executed_count;
-    // What conditional branches did: in this run, by pc / 4, of the whole guest, in the cpu's reach; and in
-    // earlier ones, an array.
-    struct branch_counts *branch_counts;
+    // What conditional branches did in earlier runs; what they do in this one is counted in
+    // cpu.branch_counts.
     struct branch_record *branches;
     unsigned branch_count;
     unsigned patience; // requests before code is compiled
