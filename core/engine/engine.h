@@ -54,7 +54,7 @@ void fault_end(struct fault_context *context);
 // Leaves guest code for the reason in cpu.stop, to the innermost context of the calling thread.
 _Noreturn void fault_leave(void);
 
-// Leaves guest code with this fault, to the innermost context of the calling thread.
-_Noreturn void fault_raise(cpu *c, enum fault_kind kind, uint64_t address, bool is_store);
+// Leaves guest code with this fault of the innermost context's machine, to that context.
+_Noreturn void fault_raise(enum fault_kind kind, uint64_t address, bool is_store);
 
 #endif

@@ -30,8 +30,9 @@ _Noreturn void fault_leave(void)
     __builtin_longjmp(innermost->env, 1);
 }
 
-_Noreturn void fault_raise(cpu *c, enum fault_kind kind, uint64_t address, bool is_store)
+_Noreturn void fault_raise(enum fault_kind kind, uint64_t address, bool is_store)
 {
+    cpu *c = &innermost->machine->cpu;
     c->fault_kind = kind;
     c->fault_address = address;
     c->fault_is_store = is_store;
@@ -84,8 +85,7 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
                     -(c->budget + (int64_t)left) * (int64_t)sizeof(op) - (int64_t)(intptr_t)c->current;
             }
             bool mapped = offset < GUEST_SPACE && m->memory.pages[offset / GUEST_PAGE] & MEMORY_MAPPED;
-            fault_raise(c,
-                        signal == SIGBUS ? FAULT_FILE_END
+            fault_raise(signal == SIGBUS ? FAULT_FILE_END
                         : mapped         ? FAULT_PERMISSION
                                          : FAULT_MAPPING,
                         offset, is_store);
@@ -95,7 +95,7 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
         if (pc < GUEST_SPACE) {
             c->current = m->memory.ops + pc / 4;
             bool mapped = m->memory.pages[pc / GUEST_PAGE] & MEMORY_MAPPED;
-            fault_raise(c, mapped ? FAULT_PERMISSION : FAULT_MAPPING, pc, false);
+            fault_raise(mapped ? FAULT_PERMISSION : FAULT_MAPPING, pc, false);
         }
     }
     // Not the guest's doing: the instruction runs again under the previous disposition.

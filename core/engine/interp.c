@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The interpreter: threaded code over pre-decoded ops.
 //
-// Each instruction has a handler, made from its definition in insns.def; it ends in a jump to the next op's
-// handler. The op array parallels guest memory, so that pc and op convert by arithmetic alone; an op that is
-// all zeroes has not been decoded, and handler 0 decodes it.
+// Each instruction has a handler, made from its definition in insns.def, and so have frequent sequences of
+// them (interp_sequences.h); it ends in a jump to the next op's handler. The op array parallels guest memory,
+// so that pc and op convert by arithmetic alone; an op that is all zeroes has not been decoded, and handler 0
+// decodes it.
 #include "engine.h"
 
 #include <stddef.h>
@@ -26,13 +27,12 @@ static struct machine *machine_of(cpu *c)
 }
 
 // The host address of a guest address. The top byte is ignored (TBI), the next three have to be zero;
-// whatever is not mapped behind the rest faults on the host; see fault.c.
-static inline __attribute__((always_inline)) uint8_t *access_at(cpu *c, const op *o, uint64_t address,
-                                                                bool is_store)
+// whatever is not mapped behind the rest faults on the host; see fault.c. cpu.current has been set by the
+// handler.
+static inline __attribute__((always_inline)) uint8_t *access_at(const cpu *c, uint64_t address, bool is_store)
 {
-    c->current = o;
     if (__builtin_expect((address & 0x00ffffff00000000) != 0, 0))
-        fault_raise(c, FAULT_MAPPING, address << 8 >> 8, is_store);
+        fault_raise(FAULT_MAPPING, address << 8 >> 8, is_store);
     return c->memory + (uint32_t)address;
 }
 
@@ -40,20 +40,21 @@ static inline __attribute__((always_inline)) uint8_t *access_at(cpu *c, const op
 #define BARRIER() __asm__ volatile("" ::: "memory")
 
 #define ACCESSORS(bits, type)                                                                                \
-    static inline __attribute__((always_inline)) type load##bits(cpu *c, const op *o, uint64_t address)      \
+    static inline __attribute__((always_inline))                                                             \
+    type load##bits(cpu *c, __attribute__((unused)) const op *o, uint64_t address)                           \
     {                                                                                                        \
         typedef type unaligned __attribute__((aligned(1), may_alias));                                       \
-        const unaligned *p = (const unaligned *)access_at(c, o, address, false);                             \
+        const unaligned *p = (const unaligned *)access_at(c, address, false);                                \
         BARRIER();                                                                                           \
         type value = *(const volatile unaligned *)p;                                                         \
         BARRIER();                                                                                           \
         return value;                                                                                        \
     }                                                                                                        \
-    static inline                                                                                            \
-        __attribute__((always_inline)) void store##bits(cpu *c, const op *o, uint64_t address, type value)   \
+    static inline __attribute__((always_inline)) void store##bits(                                           \
+        cpu *c, __attribute__((unused)) const op *o, uint64_t address, type value)                           \
     {                                                                                                        \
         typedef type unaligned __attribute__((aligned(1), may_alias));                                       \
-        unaligned *p = (unaligned *)access_at(c, o, address, true);                                          \
+        unaligned *p = (unaligned *)access_at(c, address, true);                                             \
         BARRIER();                                                                                           \
         *(volatile unaligned *)p = value;                                                                    \
         BARRIER();                                                                                           \
@@ -65,13 +66,13 @@ ACCESSORS(32, uint32_t)
 ACCESSORS(64, uint64_t)
 ACCESSORS(128, u64x2)
 
-static inline __attribute__((always_inline)) void require_aligned(cpu *c, const op *o, uint64_t address,
-                                                                  unsigned size, bool is_store)
+static inline __attribute__((always_inline)) void require_aligned(__attribute__((unused)) cpu *c,
+                                                                  __attribute__((unused)) const op *o,
+                                                                  uint64_t address, unsigned size,
+                                                                  bool is_store)
 {
-    if (__builtin_expect((address & (size - 1)) != 0, 0)) {
-        c->current = o;
-        fault_raise(c, FAULT_ALIGNMENT, address << 8 >> 8, is_store);
-    }
+    if (__builtin_expect((address & (size - 1)) != 0, 0))
+        fault_raise(FAULT_ALIGNMENT, address << 8 >> 8, is_store);
 }
 
 static uint64_t read_counter(cpu *c)
@@ -111,6 +112,11 @@ static uint32_t handler_offset(handler_function *f)
     } while (0)
 #else
 #define GO_ON(next) return (next)
+#endif
+
+// Who includes this file with INTERP_UNTHREADED may look at each op that is about to run.
+#ifndef ON_DISPATCH
+#define ON_DISPATCH(c, o)
 #endif
 
 #define DEFINE(name) static op *name(cpu *c, op *o, __attribute__((unused)) const char *code)
@@ -203,7 +209,7 @@ static __attribute__((noinline, cold)) _Noreturn void wild_target(cpu *c, const 
 {
     c->current = o + 1;
     c->wild_pc = target << 8 >> 8;
-    fault_raise(c, target & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, c->wild_pc, false);
+    fault_raise(target & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, c->wild_pc, false);
 }
 
 #define TAKE_INDIRECT(o, address, is_call)                                                                   \
@@ -241,69 +247,78 @@ static bool branch_is_counted(cpu *c, uint64_t pc)
     return counts->taken != BRANCH_COUNT_MAX && counts->not_taken != BRANCH_COUNT_MAX;
 }
 
-// A conditional branch, with what comes before it in its sequence. _back is the form whose target lies
-// behind, _counted that which counts, until that has been often enough: then the sequence is decoded anew.
-// clang-format off
-#define CONDITION_FORM(name, TAKE, first, last)                                                              \
-    DEFINE(name)                                                                                             \
-    {                                                                                                        \
-        first                                                                                                \
-        if (sem_##last(c, o))                                                                                \
-            TAKE(o);                                                                                         \
-        GO_ON(o + 1);                                                                                        \
-    }                                                                                                        \
-    DEFINE(name##_counted)                                                                                   \
-    {                                                                                                        \
-        op *begin = o;                                                                                       \
-        first                                                                                                \
-        bool taken = sem_##last(c, o);                                                                       \
-        if (__builtin_expect(count_branch(c, o, taken), 0) &&                                                \
-            begin->handler == handler_offset(name##_counted))                                                \
-            begin->handler = 0;                                                                              \
-        if (taken)                                                                                           \
-            TAKE(o);                                                                                         \
-        GO_ON(o + 1);                                                                                        \
-    }
-#define FUSED_CONDITION(name, first, last)                                                                   \
-    CONDITION_FORM(name, TAKE_FORWARD, first, last)                                                          \
-    CONDITION_FORM(name##_back, TAKE_BACKWARD, first, last)
-// clang-format on
+// Whether an instruction may touch memory: its handler says where the guest is, first.
+#define INSN(name, kind, group, pattern, text)                                                               \
+    enum { accesses_##name = GROUP_##group == GROUP_LDST || GROUP_##group == GROUP_SYSTEM };
+#include "../isa/insns.def"
+#undef INSN
+#define RUN_OP(name)                                                                                         \
+    do {                                                                                                     \
+        if (accesses_##name)                                                                                 \
+            c->current = o;                                                                                  \
+        sem_##name(c, o);                                                                                    \
+    } while (0)
 
-// A handler for each instruction, by kind. _back is the form whose target lies behind.
+// A handler for each instruction, by kind. _back is the form whose target lies behind; _counted is the form
+// of a conditional branch that counts, until that has been often enough: then it is decoded anew.
 #define HANDLER_OP(name)                                                                                     \
     DEFINE(do_##name)                                                                                        \
     {                                                                                                        \
-        sem_##name(c, o);                                                                                    \
+        RUN_OP(name);                                                                                        \
         GO_ON(o + 1);                                                                                        \
     }
 #define HANDLER_LONG_OP(name)                                                                                \
     DEFINE(do_##name)                                                                                        \
     {                                                                                                        \
-        sem_##name(c, o);                                                                                    \
+        RUN_OP(name);                                                                                        \
         return o + 1;                                                                                        \
     }
-#define HANDLER_CONDITION(name) FUSED_CONDITION(do_##name, , name)
-#define HANDLER_JUMP(name)                                                                                   \
-    DEFINE(do_##name)                                                                                        \
+#define CONDITION_FORM(form, name, TAKE)                                                                     \
+    DEFINE(form)                                                                                             \
     {                                                                                                        \
+        if (sem_##name(c, o))                                                                                \
+            TAKE(o);                                                                                         \
+        GO_ON(o + 1);                                                                                        \
+    }                                                                                                        \
+    DEFINE(form##_counted)                                                                                   \
+    {                                                                                                        \
+        bool taken = sem_##name(c, o);                                                                       \
+        if (__builtin_expect(count_branch(c, o, taken), 0) && o->handler == handler_offset(form##_counted))  \
+            o->handler = 0;                                                                                  \
+        if (taken)                                                                                           \
+            TAKE(o);                                                                                         \
+        GO_ON(o + 1);                                                                                        \
+    }
+#define HANDLER_CONDITION(name)                                                                              \
+    CONDITION_FORM(do_##name, name, TAKE_FORWARD)                                                            \
+    CONDITION_FORM(do_##name##_back, name, TAKE_BACKWARD)
+#define RUN_JUMP(name, is_back)                                                                              \
+    do {                                                                                                     \
         sem_##name(c, o);                                                                                    \
-        if (INSN_##name == INSN_bl && call_is_hot(c, o + o->disp)) {                                         \
+        if (!(is_back) && INSN_##name == INSN_bl && call_is_hot(c, o + o->disp)) {                           \
             c->retired_bias += (int64_t)sizeof(op) * (1 - (int64_t)o->disp);                                 \
             return hot_target(c, o + o->disp, code);                                                         \
         }                                                                                                    \
-        TAKE_FORWARD(o);                                                                                     \
-    }                                                                                                        \
-    DEFINE(do_##name##_back)                                                                                 \
-    {                                                                                                        \
-        sem_##name(c, o);                                                                                    \
+        if (!(is_back))                                                                                      \
+            TAKE_FORWARD(o);                                                                                 \
         if (INSN_##name == INSN_bl)                                                                          \
             CALL_BACKWARD(o);                                                                                \
         TAKE_BACKWARD(o);                                                                                    \
+    } while (0)
+#define HANDLER_JUMP(name)                                                                                   \
+    DEFINE(do_##name)                                                                                        \
+    {                                                                                                        \
+        RUN_JUMP(name, false);                                                                               \
+    }                                                                                                        \
+    DEFINE(do_##name##_back)                                                                                 \
+    {                                                                                                        \
+        RUN_JUMP(name, true);                                                                                \
     }
+#define RUN_INDIRECT(name) TAKE_INDIRECT(o, sem_##name(c, o), INSN_##name == INSN_blr)
 #define HANDLER_INDIRECT(name)                                                                               \
     DEFINE(do_##name)                                                                                        \
     {                                                                                                        \
-        TAKE_INDIRECT(o, sem_##name(c, o), INSN_##name == INSN_blr);                                         \
+        RUN_INDIRECT(name);                                                                                  \
     }
 #define HANDLER_STOP(name)                                                                                   \
     DEFINE(do_##name)                                                                                        \
@@ -323,33 +338,7 @@ static bool branch_is_counted(cpu *c, uint64_t pc)
 #include "../isa/insns_crypto.def"
 #undef INSN
 
-// Fused sequences: o ends at the last one's op, so that its access and its branch are accounted for there.
-#define RUN_FIRST(name)                                                                                      \
-    sem_##name(c, o);                                                                                        \
-    o++;
-#define RUN_LAST_OP(name)                                                                                    \
-    sem_##name(c, o);                                                                                        \
-    GO_ON(o + 1);
-#define RUN_LAST_INDIRECT(name) TAKE_INDIRECT(o, sem_##name(c, o), false);
-// A statement macro ends each body:
-// clang-format off
-#define FUSED_OP(name, first, last)                                                                          \
-    DEFINE(name)                                                                                             \
-    {                                                                                                        \
-        first RUN_LAST_OP(last)                                                                              \
-    }
-#define FUSED_INDIRECT(name, first, last)                                                                    \
-    DEFINE(name)                                                                                             \
-    {                                                                                                        \
-        first RUN_LAST_INDIRECT(last)                                                                        \
-    }
-// clang-format on
-
-#define FUSED2(kind, a, b) FUSED_##kind(do_##a##_##b, RUN_FIRST(a), b)
-#define FUSED3(kind, a, b, c) FUSED_##kind(do_##a##_##b##_##c, RUN_FIRST(a) RUN_FIRST(b), c)
-#include "fused.def"
-#undef FUSED2
-#undef FUSED3
+#include "interp_sequences.h"
 
 DEFINE(do_undefined)
 {
@@ -388,8 +377,10 @@ DEFINE(do_live)
 static void run_from(cpu *c, op *o)
 {
     const char *code = (const char *)decode_first;
-    while (o)
+    while (o) {
+        ON_DISPATCH(c, o);
         o = HANDLER(o)(c, o, code);
+    }
 }
 
 #include "interp_loops.h"
@@ -438,7 +429,7 @@ enum stop_reason interp_run(struct machine *m, uint64_t budget)
         c->retired_bias = -limit - (int64_t)(intptr_t)o;
         if (pc >= GUEST_SPACE || pc & 3) {
             c->wild_pc = pc;
-            fault_raise(c, pc & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, pc, false);
+            fault_raise(pc & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, pc, false);
         }
         run_from(c, o);
     }

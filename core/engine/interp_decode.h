@@ -22,30 +22,6 @@ static const struct forms handlers[INSN_COUNT] = {
 #undef INSN
 };
 
-enum { FUSED_MAX = 3 };
-
-static const struct {
-    struct forms forms;
-    enum insn insns[FUSED_MAX]; // INSN_UNDEFINED behind the last
-} fused[] = {
-#define FUSED2(kind, a, b) {{FORMS_##kind(do_##a##_##b)}, {INSN_##a, INSN_##b}},
-#define FUSED3(kind, a, b, c) {{FORMS_##kind(do_##a##_##b##_##c)}, {INSN_##a, INSN_##b, INSN_##c}},
-#include "fused.def"
-#undef FUSED2
-#undef FUSED3
-};
-
-static bool begins_sequence(enum insn id)
-{
-    return false
-#define FUSED2(kind, a, b) || id == INSN_##a
-#define FUSED3(kind, a, b, c) || id == INSN_##a
-#include "fused.def"
-#undef FUSED2
-#undef FUSED3
-        ;
-}
-
 // ---- decoding ----
 
 static bool is_backward(enum insn id, const op *o)
@@ -70,31 +46,63 @@ static enum insn decode_at(cpu *c, uint64_t pc, op *out, enum dispatch_verdict *
     return id;
 }
 
-static handler_function *choose_form(cpu *c, uint64_t pc, const struct forms *f, enum insn id, const op *o)
+static handler_function *choose_form(cpu *c, uint64_t pc, enum insn id, const op *o)
 {
+    const struct forms *f = &handlers[id];
     bool back = is_backward(id, o);
     if (f->counted && branch_is_counted(c, pc))
         return back ? f->counted_back : f->counted;
     return back ? f->back : f->forward;
 }
 
-// The handler for the sequence at pc that starts with ids[0], of which count are known; *length is how many
-// it runs.
-static handler_function *choose_handler(cpu *c, uint64_t pc, const enum insn *ids, const op *ops,
-                                        unsigned count, unsigned *length)
+// The ops at pc and behind it, decoded as far as that has been asked for.
+struct ahead {
+    uint64_t pc;
+    unsigned count;
+    bool ends; // nothing more can be part of a sequence
+    enum insn ids[SEQUENCE_MAX];
+    op ops[SEQUENCE_MAX];
+};
+
+// Whether the op at pc has to be come to one by one: it has a handler of its own, or a loop begins there that
+// a plan runs.
+static bool is_place_of_its_own(cpu *c, uint64_t pc)
 {
-    for (size_t i = 0; count > 1 && i < sizeof fused / sizeof fused[0]; i++) {
-        unsigned n = 0;
-        while (n < FUSED_MAX && fused[i].insns[n] != INSN_UNDEFINED && n < count &&
-               fused[i].insns[n] == ids[n])
-            n++;
-        if (n == FUSED_MAX || fused[i].insns[n] == INSN_UNDEFINED) {
-            *length = n;
-            return choose_form(c, pc + (n - 1) * 4, &fused[i].forms, ids[n - 1], &ops[n - 1]);
-        }
+    const struct loops *loops = machine_of(c)->loops;
+    const struct loop *loop = loops ? loops_find(loops, (uint32_t)pc) : NULL;
+    return (loop && loop->installed) || op_at(c, pc)->handler == handler_offset(do_enter);
+}
+
+// Decodes one more; false if it can be no part of a sequence.
+static bool look_ahead(cpu *c, struct ahead *a)
+{
+    uint64_t pc = a->pc + a->count * 4;
+    enum insn id = a->ids[a->count - 1];
+    enum dispatch_verdict verdict;
+    if (a->ends || isa_info[id].kind != KIND_OP || pc % GUEST_PAGE == 0 || is_place_of_its_own(c, pc)) {
+        a->ends = true;
+        return false;
     }
-    *length = 1;
-    return choose_form(c, pc, &handlers[ids[0]], ids[0], &ops[0]);
+    id = decode_at(c, pc, &a->ops[a->count], &verdict);
+    a->ids[a->count] = id;
+    // What the dispatch net names wrongly and branches that are counted have handlers of their own.
+    a->ends = verdict != DISPATCH_FINE || (isa_info[id].kind == KIND_CONDITION && branch_is_counted(c, pc));
+    a->count += !a->ends;
+    return !a->ends;
+}
+
+// The longest line that what is ahead begins with, or NULL.
+static const struct sequence *find_sequence(cpu *c, struct ahead *a)
+{
+    struct lines l = {.low = sequences, .high = sequences + SEQUENCE_COUNT};
+    const struct sequence *longest = NULL;
+    for (unsigned n = 0;
+         n < SEQUENCE_MAX && (n < a->count || look_ahead(c, a)) && compare_step(&l, a->ids[n], &a->ops[n]);
+         n++)
+        for (; l.low < l.high && !l.low->steps[n + 1]; l.low++)
+            if (l.low->is_back == is_backward(a->ids[n], &a->ops[n]))
+                longest = l.low;
+    return longest;
 }
 
 // ---- runs that are watched, for their loops ----
@@ -152,40 +160,34 @@ static __attribute__((noinline)) void decode_op(cpu *c, op *o)
     uint64_t pc = pc_of(c, o);
     c->current = o;
     if (!memory_mark_code(&m->memory, pc))
-        fault_raise(c, m->memory.pages[pc / GUEST_PAGE] & MEMORY_MAPPED ? FAULT_PERMISSION : FAULT_MAPPING,
-                    pc, false);
+        fault_raise(m->memory.pages[pc / GUEST_PAGE] & MEMORY_MAPPED ? FAULT_PERMISSION : FAULT_MAPPING, pc,
+                    false);
     enum machine_dispatch mode = dispatch_mode(m->dispatch);
-    enum insn ids[FUSED_MAX];
-    op decoded[FUSED_MAX];
-    enum dispatch_verdict verdicts[FUSED_MAX];
-    unsigned count = 0, length;
-    do {
-        ids[count] = decode_at(c, pc + count * 4, &decoded[count], &verdicts[count]);
-        if (count && verdicts[count] != DISPATCH_FINE)
-            break; // has to be counted, so it is no part of a sequence
-        count++;
-    } while (count < FUSED_MAX && (pc + count * 4) % GUEST_PAGE && isa_info[ids[count - 1]].kind == KIND_OP &&
-             begins_sequence(ids[0]) && verdicts[0] == DISPATCH_FINE && mode != MACHINE_DISPATCH_LIVE &&
-             !m->loop_watch);
-    handler_function *handler = choose_handler(c, pc, ids, decoded, count, &length);
-    if (verdicts[0] == DISPATCH_FAULT) {
+    enum dispatch_verdict verdict;
+    struct ahead ahead = {.pc = pc, .count = 1};
+    enum insn id = ahead.ids[0] = decode_at(c, pc, &ahead.ops[0], &verdict);
+    const struct sequence *s = NULL;
+    if (verdict == DISPATCH_FINE && mode != MACHINE_DISPATCH_LIVE && !m->loop_watch)
+        s = find_sequence(c, &ahead);
+    unsigned length = s ? sequence_length(s) : 1;
+    handler_function *handler = s ? s->handler : choose_form(c, pc, id, &ahead.ops[0]);
+    if (verdict == DISPATCH_FAULT) {
         handler = do_dispatch_fault;
-    } else if (verdicts[0] == DISPATCH_MISNAMED ||
-               (mode == MACHINE_DISPATCH_LIVE && ids[0] != INSN_UNDEFINED)) {
+    } else if (verdict == DISPATCH_MISNAMED || (mode == MACHINE_DISPATCH_LIVE && id != INSN_UNDEFINED)) {
         dispatch_remember(m->dispatch, pc, handler_offset(handler));
         handler = mode == MACHINE_DISPATCH_LIVE ? do_live : do_misnamed;
     }
     for (unsigned i = 1; i < length; i++) {
-        decoded[i].handler = o[i].handler;
-        o[i] = decoded[i];
+        ahead.ops[i].handler = o[i].handler;
+        o[i] = ahead.ops[i];
     }
-    decoded[0].handler = handler_offset(handler);
-    o[0] = decoded[0];
+    ahead.ops[0].handler = handler_offset(handler);
+    o[0] = ahead.ops[0];
     struct loop *loop = m->loops ? loops_find(m->loops, (uint32_t)pc) : NULL;
     if (loop && loop->installed && atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED)
         patch_loop(m, loop, o);
     if (m->loop_watch)
-        watch_loops(m, pc, ids[0]);
+        watch_loops(m, pc, id);
 }
 
 // Handler 0: the op has not been decoded.

@@ -373,10 +373,12 @@ void interp_patch_loop(struct machine *m, struct loop *loop, bool replaced)
     op *header = op_at(&m->cpu, loop->header);
     bool is_patched =
         header->handler == handler_offset(do_loop) || header->handler == handler_offset(do_verified_loop);
-    if (!replaced && is_patched)
+    if (!replaced && is_patched) {
         header->handler = loop->handler;
-    else if (replaced && !is_patched && header->handler && header->handler != handler_offset(do_enter))
+    } else if (replaced && !is_patched && header->handler && header->handler != handler_offset(do_enter)) {
         patch_loop(m, loop, header);
+        end_sequences_at(&m->cpu, header);
+    }
 }
 
 #endif

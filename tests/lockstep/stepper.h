@@ -4,6 +4,7 @@
 #define TESTS_LOCKSTEP_STEPPER_H
 
 #define INTERP_UNTHREADED
+#define SEQUENCES_DEF "/dev/null"
 #define interp_run stepper_run
 #define interp_call stepper_call
 #define interp_step stepper_step
