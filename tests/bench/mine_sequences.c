@@ -30,8 +30,8 @@ static struct place {
     double ran, arrived, skipped;
     enum insn id;
     op o;
-    int patterns[LENGTH_MAX +
-                 1]; // of the sequences of so many instructions that begin here; 0: there is none
+    // Of the sequences of so many instructions that begin here; 0: there is none.
+    int patterns[LENGTH_MAX + 1];
 } places[PLACES_MAX];
 
 static size_t place_count;
@@ -115,7 +115,7 @@ static uint8_t slot(uint8_t *slots, unsigned *count, uint8_t reg)
     if (reg >= REG_ZERO)
         return reg;
     if (!slots[reg])
-        slots[reg] = (uint8_t)++ * count;
+        slots[reg] = (uint8_t)(*count += 1);
     return slots[reg] - 1;
 }
 

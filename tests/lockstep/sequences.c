@@ -7,23 +7,20 @@
 // registers, and each runs on random registers and flags: by the interpreter, and step by step. Registers,
 // flags, memory, faults and the number of instructions have to be equal. Exit status 5 after the first
 // differences.
-#include <elf.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "stepper.h"
 #undef interp_run
 enum stop_reason interp_run(struct machine *m, uint64_t budget);
 
 #include "../isa/random_instruction.h"
+#include "program.h"
 
 enum {
-    CODE = 0x400000,
     PROGRAMS_MAX = 1 << 13,
     WORDS = 16, // of a program; together they fill pages, so that none crosses a page's end
     BEGIN = 1, // where in them the sequence begins: behind an SVC, where it may branch back to
@@ -183,40 +180,6 @@ static bool draw_program(const struct line *l, uint32_t *words)
     return true;
 }
 
-static void write_programs(const char *path)
-{
-    static struct {
-        Elf64_Ehdr e;
-        Elf64_Phdr p[2];
-        uint8_t rest_of_page[4096 - sizeof(Elf64_Ehdr) - 2 * sizeof(Elf64_Phdr)];
-        uint32_t code[PROGRAMS_MAX][WORDS];
-    } image;
-    memcpy(image.e.e_ident, ELFMAG "\2\1\1", 7);
-    image.e.e_type = ET_EXEC;
-    image.e.e_machine = EM_AARCH64;
-    image.e.e_version = 1;
-    image.e.e_phoff = offsetof(__typeof__(image), p);
-    image.e.e_ehsize = sizeof image.e;
-    image.e.e_phentsize = sizeof image.p[0];
-    image.e.e_phnum = 2;
-    image.e.e_entry = CODE + offsetof(__typeof__(image), code);
-    image.p[0] = (Elf64_Phdr){.p_type = PT_LOAD,
-                              .p_flags = PF_R | PF_X,
-                              .p_vaddr = CODE,
-                              .p_filesz = sizeof image,
-                              .p_memsz = sizeof image,
-                              .p_align = 4096};
-    image.p[1] = (Elf64_Phdr){
-        .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_vaddr = DATA, .p_memsz = DATA_BYTES, .p_align = 4096};
-    memcpy(image.code, code, sizeof code);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
-    if (fd < 0 || write(fd, &image, sizeof image) != (ssize_t)sizeof image) {
-        perror(path);
-        exit(1);
-    }
-    close(fd);
-}
-
 // ---- one case ----
 
 static uint64_t random_address(void)
@@ -344,9 +307,9 @@ int main(int argc, char **argv)
     for (const struct line *l = lines; l < lines + LINES; l++) {
         if (!is_well_formed(l))
             continue;
-        for (unsigned n = 0, tries = 0; n < forms && program_count < PROGRAMS_MAX; tries++) {
-            if (tries == 100) {
-                fail(l, "no program fits it");
+        for (unsigned n = 0, tries = 0; n < forms; tries++) {
+            if (tries == 100 || program_count == PROGRAMS_MAX) {
+                fail(l, tries == 100 ? "no program fits it" : "there is no room for its programs");
                 break;
             }
             if (!draw_program(l, code[program_count]))
@@ -355,30 +318,7 @@ int main(int argc, char **argv)
             n++;
         }
     }
-    char path[] = "/tmp/sequences.XXXXXX";
-    close(mkstemp(path));
-    write_programs(path);
-    const struct machine_grant grant = {path, path, false};
-    const char *const arguments[] = {path, NULL}, *const environment[] = {NULL};
-    const struct machine_config config = {
-        .program = path,
-        .argv = arguments,
-        .envp = environment,
-        .cwd = "/",
-        .grants = &grant,
-        .grant_count = 1,
-        .deterministic = true,
-        .clock = MACHINE_CLOCK_VIRTUAL,
-        .engine = MACHINE_ENGINE_INTERP,
-    };
-    char error[512];
-    enum machine_error reason;
-    machine *m = machine_create(&config, &reason, error, sizeof error);
-    unlink(path);
-    if (!m) {
-        fprintf(stderr, "sequences: %s\n", error);
-        return 1;
-    }
+    machine *m = load_words(code[0], program_count * WORDS, DATA, DATA_BYTES, MACHINE_ENGINE_INTERP);
     memory_protect(&m->memory, READ_ONLY, 4096, PROT_READ);
     for (unsigned i = 0; i < DATA_BYTES; i += 8) { // what is loaded may be an address, too
         uint64_t value = one_in(2) ? random_address() : random64();

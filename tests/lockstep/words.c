@@ -9,9 +9,7 @@
 // and read-only addresses, aligned or not. --length: so many at a time, in random order. --precise: as code
 // for programs that handle faults, after which every register has to be equal, too. Exit status 5 after the
 // first differences.
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +20,9 @@
 #include "stepper.h"
 
 #include "../isa/random_instruction.h"
+#include "program.h"
 
 enum {
-    CODE = 0x400000,
     WORDS_MAX = 1 << 14,
     DATA = 0x800000, // the last page of it is read-only
     DATA_BYTES = 48 * 4096,
@@ -66,41 +64,14 @@ static void add_words(unsigned forms, const char *name)
     word_count -= word_count % length;
 }
 
-static void write_program(const char *path)
+static machine *load_program(void)
 {
-    static struct {
-        Elf64_Ehdr e;
-        Elf64_Phdr p[2];
-        uint32_t code[WORDS_MAX * 2];
-    } image;
-    size_t size = sizeof image - sizeof image.code + (word_count + word_count / length) * 4;
-    memcpy(image.e.e_ident, ELFMAG "\2\1\1", 7);
-    image.e.e_type = ET_EXEC;
-    image.e.e_machine = EM_AARCH64;
-    image.e.e_version = 1;
-    image.e.e_phoff = offsetof(__typeof__(image), p);
-    image.e.e_ehsize = sizeof image.e;
-    image.e.e_phentsize = sizeof image.p[0];
-    image.e.e_phnum = 2;
-    image.e.e_entry = CODE + offsetof(__typeof__(image), code);
-    image.p[0] = (Elf64_Phdr){.p_type = PT_LOAD,
-                              .p_flags = PF_R | PF_X,
-                              .p_vaddr = CODE,
-                              .p_filesz = size,
-                              .p_memsz = size,
-                              .p_align = 4096};
-    image.p[1] = (Elf64_Phdr){
-        .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_vaddr = DATA, .p_memsz = DATA_BYTES, .p_align = 4096};
+    static uint32_t code[WORDS_MAX * 2];
     for (unsigned i = 0; i < word_count; i++) {
-        image.code[i + i / length] = words[i];
-        image.code[i + i / length + 1] = 0xd4000001; // svc #0
+        code[i + i / length] = words[i];
+        code[i + i / length + 1] = 0xd4000001; // svc #0
     }
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
-    if (fd < 0 || write(fd, &image, size) != (ssize_t)size) {
-        perror(path);
-        exit(1);
-    }
-    close(fd);
+    return load_words(code, word_count + word_count / length, DATA, DATA_BYTES, MACHINE_ENGINE_TRANSLATE);
 }
 
 // ---- one case ----
@@ -304,32 +275,10 @@ int main(int argc, char **argv)
     random_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     isa_init();
     add_words(forms, argc > 3 ? argv[3] : NULL);
-    char path[] = "/tmp/words.XXXXXX";
-    close(mkstemp(path));
-    write_program(path);
-    const struct machine_grant grant = {path, path, false};
-    const char *const arguments[] = {path, NULL}, *const environment[] = {NULL};
-    const struct machine_config config = {
-        .program = path,
-        .argv = arguments,
-        .envp = environment,
-        .cwd = "/",
-        .grants = &grant,
-        .grant_count = 1,
-        .deterministic = true,
-        .clock = MACHINE_CLOCK_VIRTUAL,
-        .engine = MACHINE_ENGINE_TRANSLATE,
-    };
-    char error[512];
-    enum machine_error reason;
-    machine *m = machine_create(&config, &reason, error, sizeof error);
-    unlink(path);
-    if (!m) {
-        fprintf(stderr, "words: %s\n", error);
-        return 1;
-    }
+    machine *m = load_program();
     if (precise) {
         translator_destroy(m->translator);
+        char error[512];
         m->translator = translator_create(m, true, error, sizeof error);
     }
     m->entering = true;
