@@ -12,14 +12,14 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "elf.h"
-#include "engine/dispatch_modes.h"
-#include "engine/engine.h"
-#include "engine/translate.h"
-#include "isa/isa.h"
-#include "loops/watch.h"
-#include "loops/optimizer.h"
-#include "nn/tensor.h"
+#include "core/linux/elf.h"
+#include "core/engine/dispatch/dispatch_modes.h"
+#include "core/engine/engine.h"
+#include "core/engine/translate/translate.h"
+#include "core/isa/isa.h"
+#include "core/loops/watch.h"
+#include "core/loops/optimizer.h"
+#include "core/nn/tensor.h"
 
 // Linux signal and si_code numbers, the same on every architecture that we run on.
 enum { SIG_ILL = 4, SIG_TRAP = 5, SIG_BUS = 7, SIG_SEGV = 11 };

@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 
 #include "core.h"
-#include "isa/cpu.h"
-#include "memory.h"
+#include "core/isa/cpu.h"
+#include "core/state/memory.h"
 
 struct linux_process; // linux.c: descriptors, signals, break, …
 struct translator; // engine/translate.c

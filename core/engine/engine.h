@@ -4,8 +4,8 @@
 #ifndef CORE_ENGINE_ENGINE_H
 #define CORE_ENGINE_ENGINE_H
 
-#include "../isa/cpu.h"
-#include "../machine.h"
+#include "core/isa/cpu.h"
+#include "core/machine.h"
 
 // Runs about budget instructions (it stops at the first taken branch behind it) and says why it stopped.
 // cpu.pc is where to go on: behind an SVC, at the instruction itself for every other reason. Adds to

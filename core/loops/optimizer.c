@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../engine/engine.h"
-#include "meaning.h"
-#include "met.h"
-#include "proposals.h"
+#include "core/engine/engine.h"
+#include "core/loops/expr/meaning.h"
+#include "core/loops/propose/met.h"
+#include "core/loops/propose/proposals.h"
 
 enum {
     LOOPS_MAX = 2048,

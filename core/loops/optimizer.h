@@ -10,10 +10,10 @@
 
 #include <stdatomic.h>
 
-#include "../machine.h"
+#include "core/machine.h"
 #include "cell.h"
-#include "plan.h"
-#include "summary.h"
+#include "core/loops/prove/plan.h"
+#include "core/loops/expr/summary.h"
 
 // Instructions that a program has to run before its loops are looked at: the nets have to be loaded for it.
 #define LOOPS_WARM_UP 20000000u

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../core.h"
-#include "../isa/cpu.h"
+#include "core/core.h"
+#include "core/isa/cpu.h"
 
 struct loop_watch;
 

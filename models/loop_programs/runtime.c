@@ -2,7 +2,7 @@
 // Around the generated functions: data to work on, and the program's start. No C library.
 #include "calls.h"
 
-#include "../../guest/device_page.h"
+#include "../../../guest/device_page.h"
 
 enum { BUFFERS = 3, BUFFER_SIZE = 1 << 20, ROUNDS = 8 };
 

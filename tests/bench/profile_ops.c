@@ -23,7 +23,7 @@
 
 static void count_op(const cpu *c, const op *o);
 
-#include "../../core/engine/interp.c"
+#include "../../core/engine/interp/interp.c"
 
 #define CODE_END (32u << 20)
 

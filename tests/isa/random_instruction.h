@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "isa.h"
+#include "../../core/isa/isa.h"
 #include "random_values.h"
 
 enum {
@@ -17,7 +17,7 @@ enum {
 
 enum field {
 #define FIELD(name, width, place) F_##name,
-#include "fields.def"
+#include "../../core/isa/fields.def"
 #undef FIELD
     FIELD_COUNT,
 };
@@ -27,7 +27,7 @@ static const struct {
     unsigned width;
 } fields[FIELD_COUNT] = {
 #define FIELD(name, width, place) {#name, width},
-#include "fields.def"
+#include "../../core/isa/fields.def"
 #undef FIELD
 };
 

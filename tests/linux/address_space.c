@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Native test of core/memory.c: mapping, limits, moving, the search for free ranges against a plain model,
+// Native test of core/state/memory.c: mapping, limits, moving, the search for free ranges against a plain model,
 // and ops that are forgotten when their code is written.
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../core/memory.h"
+#include "../../core/state/memory.h"
 
 #define RW (PROT_READ | PROT_WRITE)
 #define CHECK(condition)                                                                                     \

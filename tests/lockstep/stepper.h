@@ -15,7 +15,7 @@
 #define interp_patch_loop stepper_patch_loop
 #define interp_begin_check stepper_begin_check
 #define interp_end_check stepper_end_check
-#include "../../core/engine/interp.c"
+#include "../../core/engine/interp/interp.c"
 
 // Steps by the instruction at cpu.pc; false at one that only the machine can do. A fault leaves for the
 // innermost fault_context.

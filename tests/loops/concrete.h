@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../../core/isa/isa.h"
-#include "../../core/loops/summary.h"
+#include "../../core/loops/expr/summary.h"
 
 enum { BYTES = 1 << 12, RECORDS = 64 };
 

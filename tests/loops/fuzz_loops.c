@@ -51,7 +51,7 @@ static struct {
 
 static const char *const class_names[LOOP_CLASSES] = {
 #define LOOP_CLASS(identifier, name) name,
-#include "../../core/nn/loop_classes.def"
+#include "../../core/loops/propose/loop_classes.def"
 #undef LOOP_CLASS
 };
 

@@ -3,7 +3,7 @@
 // everything that can be proved is replaced, whatever has been learned.
 #include <stdlib.h>
 
-#include "../../core/loops/plan.h"
+#include "../../core/loops/prove/plan.h"
 
 enum { WORTH_IT = 6 }; // log2 of the trips
 

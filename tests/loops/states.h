@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../core/loops/plan.h"
+#include "../../core/loops/prove/plan.h"
 #include "../../core/machine.h"
 
 static const struct {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../core/loops/meaning.h"
+#include "../../core/loops/expr/meaning.h"
 #include "../isa/random_instruction.h"
 #include "concrete.h"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "../../core/isa/isa.h"
-#include "../../core/nn/dispatch_model.h"
+#include "../../core/engine/dispatch/dispatch_model.h"
 #include "../../core/nn/model_file.h"
-#include "../../models/words.h"
+#include "../../models/neuromodel/words.h"
 
 static void report(bool good, const char *name)
 {

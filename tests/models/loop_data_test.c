@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/loops/summary.h"
-#include "../../models/loop_data.h"
+#include "../../core/loops/expr/summary.h"
+#include "../../models/neuromodel/loop_data.h"
 
 static void ok(const char *name, bool good, const char *detail)
 {

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "../../core/isa/isa.h"
-#include "../../core/nn/loop_code.h"
-#include "../../models/loop_shape.h"
-#include "../../models/loop_train.h"
+#include "../../core/loops/propose/loop_code.h"
+#include "../../models/neuromodel/loop_shape.h"
+#include "../../models/neuromodel/loop_train.h"
 
 static void report(bool good, const char *name)
 {

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: MIT
+// The run-time of translated code: entering, installing, invalidating. Everything that translated code
+// addresses lies below 2 GiB: cells, table, stack, the machine itself.
+#include "translate_internal.h"
+
+#include <asm/prctl.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "core/engine/dispatch/dispatch_modes.h"
+
+extern const unsigned char translate_glue[], translate_glue_end[]; // an object
+
+static bool forked; // this process is a copy of one that translates: its code memory is still the other's
+// What host_call and host_step work on: one machine translates in a process.
+static struct translator *running;
+
+// ---- the ways from translated code to the host ----
+
+static void host_call(void)
+{
+    interp_call(running->m);
+}
+
+static void host_step(void)
+{
+    interp_step(running->m);
+}
+
+static void host_loop(void)
+{
+    interp_loop(running->m);
+}
+
+static void host_begin_check(void)
+{
+    interp_begin_check(running->m);
+}
+
+static void host_end_check(void)
+{
+    interp_end_check(running->m);
+}
+
+// A jump to a host function from where 32-bit addresses reach.
+static uint32_t make_trampoline(struct translator *t, void (*f)(void))
+{
+    size_t at = code_memory_take(&t->code, 16);
+    if (at == SIZE_MAX)
+        return 0;
+    uint8_t *w = t->code.write + at;
+    memcpy(w, "\x48\xb8", 2); // movabs rax, f
+    memcpy(w + 2, &f, 8);
+    memcpy(w + 10, "\xff\xe0", 2); // jmp rax
+    return low_address(t->code.code + at);
+}
+
+// Translated code finds guest memory through gs; nothing else on this host uses that register.
+static void set_gs(const struct translator *t)
+{
+    static _Thread_local const uint8_t *current;
+    if (current != t->m->memory.base) {
+        syscall(SYS_arch_prctl, ARCH_SET_GS, t->m->memory.base);
+        current = t->m->memory.base;
+    }
+}
+
+// enter_region(code) on the low stack, or where that is in use already, further down on it.
+static void call_on_low_stack(struct translator *t, uint32_t code)
+{
+    uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    uint64_t bottom = (uint64_t)(uintptr_t)t->stack;
+    uint64_t top = stack - bottom < STACK_BYTES ? 0 : bottom + STACK_BYTES;
+    uint64_t function = t->enter_region, argument = code;
+    __asm__ volatile("mov %%rsp, %%r12\n\t"
+                     "test %2, %2\n\t"
+                     "cmovnz %2, %%rsp\n\t"
+                     "sub $128, %%rsp\n\t" // the red zone
+                     "and $-16, %%rsp\n\t"
+                     "call *%0\n\t"
+                     "mov %%r12, %%rsp"
+                     : "+a"(function), "+D"(argument), "+S"(top)
+                     :
+                     : "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "memory", "cc", "xmm0", "xmm1", "xmm2",
+                       "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
+                       "xmm13", "xmm14", "xmm15");
+}
+
+bool translate_enter_code(struct translator *t)
+{
+    cpu *c = &t->m->cpu;
+    struct slot *s = slot_at(t, (uint32_t)c->pc);
+    uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    if (!s || s->state != SLOT_DONE ||
+        (stack - (uint64_t)(uintptr_t)t->stack < STACK_BYTES && stack < c->stack_limit))
+        return false;
+    set_gs(t);
+    call_on_low_stack(t, t->low->call_cells[s - t->slots]);
+    return true;
+}
+
+bool translate_enter(struct translator *t)
+{
+    return t->lockstep ? t->lockstep(t) : translate_enter_code(t);
+}
+
+void translate_set_lockstep(struct translator *t, bool (*check)(struct translator *t))
+{
+    t->lockstep = check;
+}
+
+// ---- requests ----
+
+static bool enqueue(struct translator *t, uint32_t pc)
+{
+    pthread_mutex_lock(&t->lock);
+    bool has_room = t->queue_tail - t->queue_head < QUEUE;
+    if (has_room) {
+        t->queue[t->queue_tail++ % QUEUE] = pc;
+        pthread_cond_signal(&t->wake);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return has_room;
+}
+
+void translate_again(struct translator *t, uint32_t pc)
+{
+    enqueue(t, pc);
+}
+
+void translate_request(struct translator *t, uint32_t pc)
+{
+    struct slot *s;
+    if (!t->m->entering || forked || !(s = translate_slot(t, pc)) || s->state != SLOT_COLD)
+        return;
+    t->new_requests++;
+    if (s->requests < UINT16_MAX)
+        s->requests++;
+    bool newly_ready = s->requests == t->patience || !s->requested;
+    if (s->requests >= t->patience)
+        t->ready_requests += newly_ready ? s->requests : 1;
+    s->requested = true;
+    bool is_new = !t->cached_count && !t->assume_executed;
+    if (s->requests < t->patience || t->ready_requests < t->loading_patience ||
+        (is_new && t->m->stats.retired < WARM_UP))
+        return;
+    if (enqueue(t, pc))
+        s->state = SLOT_QUEUED;
+}
+
+// ---- installing ----
+
+// Whether guest memory still holds what the object was translated from; its pages are watched from here on.
+static bool is_current(struct translator *t, const struct cached_object *o)
+{
+    struct memory *memory = &t->m->memory;
+    for (unsigned i = 0; i < o->page_count; i++) {
+        const uint8_t *page = memory->base + o->pages[i].address;
+        if (!memory_mark_code(memory, o->pages[i].address) ||
+            XXH3_64bits(page, GUEST_PAGE) != o->pages[i].hash)
+            return false;
+        if (o->trusted_by != dispatch_identity(t->m->dispatch) &&
+            !dispatch_trusts_page(t->m->dispatch, o->pages[i].address, (const uint32_t *)page))
+            return false;
+    }
+    return true;
+}
+
+static struct installed *add_installed(struct translator *t)
+{
+    if (t->installed_count == t->installed_room) {
+        unsigned room = t->installed_room ? t->installed_room * 2 : 256;
+        struct installed *more = realloc(t->installed, room * sizeof *more);
+        if (!more)
+            return NULL;
+        t->installed = more;
+        t->installed_room = room;
+    }
+    return &t->installed[t->installed_count];
+}
+
+// Makes a region's code reachable: by its cell, the table, and the interpreter.
+bool translate_install_object(struct translator *t, const struct cached_object *o)
+{
+    struct linked_object linked;
+    struct installed *x = add_installed(t);
+    if (!x || !slot_prepare(t, o->entry) || !is_current(t, o) ||
+        !object_link(&t->code, o->bytes, o->size, translate_resolve, translate_receive_region, t, &linked))
+        return false;
+    *x = (struct installed){.entry = o->entry, .object = linked, .page_count = o->page_count};
+    for (unsigned i = 0; i < o->page_count; i++)
+        x->pages[i] = o->pages[i].address;
+    t->installed_count++;
+    slot_fill(t, o->entry, t->received);
+    if (t->m->entering)
+        interp_patch_entry(t->m, o->entry);
+    t->region_count++;
+    return true;
+}
+
+static bool install_glue(struct translator *t)
+{
+    struct linked_object linked;
+    if (!object_link(&t->code, translate_glue, (size_t)(translate_glue_end - translate_glue),
+                     translate_resolve, translate_receive_glue, t, &linked))
+        return false;
+    t->cold_call = translate_resolve(t, "__regcall3__cold_call");
+    t->enter_region = translate_resolve(t, "enter_region");
+    return t->cold_call && t->enter_region;
+}
+
+static struct cached_object describe(const struct compiled *c)
+{
+    struct cached_object o = {.entry = c->region->entry,
+                              .page_count = c->region->page_count,
+                              .bytes = c->object.bytes,
+                              .size = c->object.size};
+    for (unsigned i = 0; i < o.page_count; i++) {
+        o.pages[i].address = c->region->pages[i].address;
+        o.pages[i].hash = XXH3_64bits(c->region->pages[i].bytes, GUEST_PAGE);
+    }
+    o.left_out_count = c->region->left_out_count;
+    memcpy(o.left_out, c->region->left_out, sizeof o.left_out);
+    return o;
+}
+
+void translate_install(struct translator *t)
+{
+    if (forked || !atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire))
+        return;
+    pthread_mutex_lock(&t->lock);
+    struct compiled *list = t->ready;
+    t->ready = NULL;
+    t->ready_end = &t->ready;
+    pthread_mutex_unlock(&t->lock);
+    while (list) {
+        struct compiled *c = list;
+        list = c->next;
+        struct cached_object o = describe(c);
+        bool installed = !c->failed && translate_install_object(t, &o);
+        t->compiled_any = true;
+        struct slot *s = slot_at(t, c->region->entry);
+        if (!installed && s->state == SLOT_QUEUED) // not an older one's successor
+            s->state = c->failed ? SLOT_HOPELESS : SLOT_FAILED;
+        o.trusted_by = dispatch_identity(t->m->dispatch);
+        if (!installed)
+            free(c->object.bytes);
+        else if (!t->cache || !code_cache_add(t->cache, &o))
+            t->installed[t->installed_count - 1].bytes = c->object.bytes;
+        free(c->region);
+        free(c);
+    }
+}
+
+void translate_set_entered(struct translator *t, bool entered)
+{
+    for (unsigned i = 0; i < t->installed_count; i++) {
+        const struct installed *x = &t->installed[i];
+        if (x->dropped)
+            continue;
+        if (entered)
+            interp_patch_entry(t->m, x->entry);
+        else
+            interp_restore_entry(t->m, x->entry);
+    }
+}
+
+void translate_now(struct translator *t, uint32_t pc)
+{
+    struct slot *s = translate_slot(t, pc);
+    t->assume_executed = true;
+    t->patience = 0;
+    translate_request(t, pc);
+    for (unsigned wait = 0; s && s->state == SLOT_QUEUED && wait < 20000; wait++) {
+        usleep(500);
+        translate_install(t);
+    }
+}
+
+// ---- invalidation ----
+
+void translate_forget(struct translator *t, uint64_t address, uint64_t length)
+{
+    for (unsigned i = 0; i < t->installed_count; i++) {
+        struct installed *x = &t->installed[i];
+        for (unsigned p = 0; p < x->page_count && !x->dropped; p++)
+            x->dropped = x->pages[p] + GUEST_PAGE > address && x->pages[p] < address + length;
+        struct slot *s = x->dropped ? slot_at(t, x->entry) : NULL;
+        if (s && s->state == SLOT_DONE)
+            slot_empty(t, s);
+    }
+}
+
+bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left)
+{
+    for (unsigned i = 0; i < t->installed_count; i++) {
+        const struct linked_object *o = &t->installed[i].object;
+        if (host_pc - o->start >= o->size)
+            continue;
+        struct code_line line = {.pc = t->installed[i].entry};
+        struct code_line found;
+        if (object_find_line(o, (uint32_t)(host_pc - o->start), &found))
+            line = found;
+        *pc = line.pc;
+        *left = line.left;
+        return true;
+    }
+    return false;
+}
+
+// ---- creation ----
+
+static void note_fork(void)
+{
+    forked = true;
+}
+
+bool translator_is_copy(void)
+{
+    return forked;
+}
+
+bool translator_is_precise(const struct translator *t)
+{
+    return t && t->precise;
+}
+
+struct translator *translator_create(struct machine *m, bool precise, char *error, size_t size)
+{
+    struct translator *t = calloc(1, sizeof *t);
+    if (!t || running || (uintptr_t)m >> 31) {
+        snprintf(error, size, "there is no room for translated code below 2 GiB");
+        free(t);
+        return NULL;
+    }
+    t->m = m;
+    t->precise = precise;
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->wake, NULL);
+    t->low =
+        mmap(NULL, sizeof *t->low, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    t->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT | MAP_NORESERVE, -1, 0);
+    m->cpu.branch_counts = mmap(NULL, BRANCH_COUNTS_BYTES, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (t->low == MAP_FAILED || t->stack == MAP_FAILED || m->cpu.branch_counts == MAP_FAILED ||
+        code_memory_create(&t->code, CODE_BYTES) != 0) {
+        snprintf(error, size, "the host denied memory for translated code: %s", strerror(errno));
+        translator_destroy(t);
+        return NULL;
+    }
+    mprotect(t->stack, GUEST_PAGE, PROT_NONE);
+    slots_begin(t);
+    t->host_call = make_trampoline(t, host_call);
+    t->host_step = make_trampoline(t, host_step);
+    t->host_loop = make_trampoline(t, host_loop);
+    t->host_begin_check = make_trampoline(t, host_begin_check);
+    t->host_end_check = make_trampoline(t, host_end_check);
+    m->cpu.stack_limit = (uint64_t)(uintptr_t)t->stack + STACK_RESERVE;
+    t->dump = getenv("NEURODOOM_DUMP");
+    t->ready_end = &t->ready;
+    t->patience = 1;
+    if (!install_glue(t)) {
+        snprintf(error, size, "the translator's glue is damaged");
+        translator_destroy(t);
+        return NULL;
+    }
+    running = t;
+    pthread_atfork(NULL, NULL, note_fork);
+    if (pthread_create(&t->thread, NULL, compile_thread, t) != 0) {
+        snprintf(error, size, "the host denied a thread for the translator");
+        t->thread = 0;
+        translator_destroy(t);
+        return NULL;
+    }
+    return t;
+}
+
+// For tests/bench/hot-regions: where each region's code is.
+static void list_regions(const struct translator *t)
+{
+    char path[600];
+    snprintf(path, sizeof path, "%s/regions.txt", t->dump);
+    FILE *f = fopen(path, "w");
+    for (unsigned i = 0; f && i < t->installed_count; i++) {
+        const struct installed *x = &t->installed[i];
+        uint64_t offset;
+        const char *symbol = machine_symbol(t->m, x->entry, &offset);
+        fprintf(f, "%x %x %08x %s+%llx\n", x->object.start - low_address(t->code.code), x->object.size,
+                x->entry, symbol ? symbol : "?", (unsigned long long)offset);
+    }
+    if (f)
+        fclose(f);
+}
+
+void translator_destroy(struct translator *t)
+{
+    if (!t)
+        return;
+    if (t->dump)
+        list_regions(t);
+    if (t->thread && !forked) {
+        pthread_mutex_lock(&t->lock);
+        t->quit = true;
+        pthread_cond_signal(&t->wake);
+        pthread_mutex_unlock(&t->lock);
+        pthread_join(t->thread, NULL);
+    }
+    while (t->ready) { // compiled too late for this run, but not for the next
+        struct compiled *c = t->ready;
+        t->ready = c->next;
+        t->compiled_any = true;
+        struct slot *s = slot_at(t, c->region->entry);
+        if (c->failed) {
+            s->state = s->state == SLOT_QUEUED ? SLOT_HOPELESS : s->state;
+        } else if (t->cache && !forked) {
+            struct cached_object o = describe(c);
+            if (is_current(t, &o))
+                o.trusted_by = dispatch_identity(t->m->dispatch);
+            if (code_cache_add(t->cache, &o))
+                c->object.bytes = NULL;
+        }
+        free(c->region);
+        free(c->object.bytes);
+        free(c);
+    }
+    if (t->cache && !forked) {
+        if (t->compiled_any || t->new_requests > WORTH_SAVING || t->queue_head != t->queue_tail)
+            save_history(t);
+        code_cache_close(t->cache);
+    }
+    free(t->executed);
+    free(t->branches);
+    for (unsigned i = 0; i < t->installed_count; i++)
+        free(t->installed[i].bytes);
+    free(t->installed);
+    code_memory_destroy(&t->code);
+    if (t->low && t->low != MAP_FAILED)
+        munmap(t->low, sizeof *t->low);
+    if (t->stack && t->stack != MAP_FAILED)
+        munmap(t->stack, STACK_BYTES);
+    if (t->m->cpu.branch_counts && t->m->cpu.branch_counts != MAP_FAILED)
+        munmap(t->m->cpu.branch_counts, BRANCH_COUNTS_BYTES);
+    t->m->cpu.branch_counts = NULL;
+    if (running == t)
+        running = NULL;
+    free(t);
+}
+
+void translate_get_stats(struct translator *t, struct machine_stats *stats)
+{
+    stats->translated_regions = t->region_count;
+    stats->cached_regions = t->cached_count;
+    pthread_mutex_lock(&t->lock);
+    stats->compile_ns = (uint64_t)(t->compile_seconds * 1e9);
+    pthread_mutex_unlock(&t->lock);
+}

@@ -1,0 +1,51 @@
+if(NOT HAVE_LLVM OR NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" OR SANITIZE)
+  message(STATUS "No LLVM 19 with clang-19, or a sanitizer build: everything is interpreted")
+  return()
+endif()
+enable_language(ASM)
+set(TRANSLATE ${CMAKE_CURRENT_SOURCE_DIR}/engine/translate)
+set(TRANSLATE_BITCODE ${CMAKE_BINARY_DIR}/translate.bc)
+add_custom_command(OUTPUT ${TRANSLATE_BITCODE}
+  # Without vzeroupper: LLVM puts one even behind what restores all registers of a function that preserves them.
+  COMMAND ${CLANG} -I${CMAKE_SOURCE_DIR} -mx32 -march=native -mno-vzeroupper -ffreestanding -O2 -ffp-contract=off -fno-math-errno
+    -fno-strict-aliasing -fno-stack-protector -fno-vectorize -fno-slp-vectorize -emit-llvm
+    -MD -MF ${TRANSLATE_BITCODE}.d -c ${TRANSLATE}/bitcode.c -o ${TRANSLATE_BITCODE}
+  DEPENDS ${TRANSLATE}/bitcode.c DEPFILE ${TRANSLATE_BITCODE}.d
+  COMMENT "Instruction definitions as bitcode")
+set_source_files_properties(engine/translate/translate_embed.S PROPERTIES
+  COMPILE_DEFINITIONS "TRANSLATE_BITCODE=\"${TRANSLATE_BITCODE}\"" OBJECT_DEPENDS ${TRANSLATE_BITCODE})
+# What translated code depends on: a change of any of it makes what is cached, and a module of another build, worthless.
+file(GLOB_RECURSE TRANSLATOR_SOURCES isa/* engine/* loops/* state/* core.h machine.h)
+set(IDENTITY ${CMAKE_BINARY_DIR}/translator_identity.h)
+add_custom_command(OUTPUT ${IDENTITY}
+  COMMAND cat ${TRANSLATOR_SOURCES} ${LLVM_LIBRARY} | cksum | sed "s/\\(.*\\)/#define TRANSLATOR_IDENTITY \"\\1\"/" > ${IDENTITY}
+  DEPENDS ${TRANSLATOR_SOURCES} VERBATIM)
+# LLVM is loaded only when there is something to compile.
+add_library(translate_llvm MODULE engine/translate/llvm_jit.c engine/translate/translate_embed.S isa/decode.c isa/disasm.c ${IDENTITY})
+set_target_properties(translate_llvm PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden)
+target_compile_definitions(translate_llvm PRIVATE _GNU_SOURCE)
+target_include_directories(translate_llvm PRIVATE ${LLVM_INCLUDE} ${CMAKE_BINARY_DIR})
+target_link_libraries(translate_llvm PRIVATE ${LLVM_LIBRARY} Threads::Threads)
+# The glue between regions and the host is compiled once.
+set(GLUE_OBJECT ${CMAKE_BINARY_DIR}/glue.x32.o)
+add_executable(glue_gen engine/translate/glue_gen.c)
+target_link_libraries(glue_gen PRIVATE ${CMAKE_DL_LIBS})
+add_custom_command(OUTPUT ${GLUE_OBJECT}
+  COMMAND glue_gen $<TARGET_FILE:translate_llvm> ${GLUE_OBJECT} DEPENDS glue_gen translate_llvm
+  COMMENT "The translator's glue")
+set_source_files_properties(engine/translate/glue_embed.S PROPERTIES
+  COMPILE_DEFINITIONS "GLUE_OBJECT=\"${GLUE_OBJECT}\"" OBJECT_DEPENDS ${GLUE_OBJECT})
+target_sources(core PRIVATE
+  engine/translate/code_cache.c
+  engine/translate/compile_thread.c
+  engine/translate/glue_embed.S
+  engine/translate/object.c
+  engine/translate/region.c
+  engine/translate/translate.c
+  engine/translate/translate_cache.c
+  engine/translate/translate_slots.c
+  ${IDENTITY}
+)
+target_include_directories(core PRIVATE ${CMAKE_BINARY_DIR})
+target_compile_definitions(core PRIVATE TRANSLATE)
+target_link_libraries(core PRIVATE ${CMAKE_DL_LIBS})

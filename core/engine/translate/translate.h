@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// The translator: finds hot code, has it compiled on a thread of its own, and runs it.
+#ifndef CORE_ENGINE_TRANSLATE_H
+#define CORE_ENGINE_TRANSLATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/machine.h"
+
+struct translator;
+
+// How often a backward branch is taken, or a function called, between two requests to compile its target.
+// Powers of two.
+enum { HOT_LOOP = 2048, HOT_CALL = 512 };
+
+#ifdef TRANSLATE
+
+// Starts the compile thread. precise: a fault finds every register and the count of instructions in m->cpu as
+// they have to be; such code is slower. NULL where the host cannot (a message in error): the machine then
+// interprets.
+struct translator *translator_create(struct machine *m, bool precise, char *error, size_t size);
+bool translator_is_precise(const struct translator *t);
+// Whether this process is a copy of one that translates: nothing can be translated in it.
+bool translator_is_copy(void);
+void translator_destroy(struct translator *t);
+
+// Takes over what earlier runs of the program have left in folder, and leaves there what this one compiles.
+// Once, when the program has been loaded.
+void translate_load_cache(struct translator *t, const char *folder);
+
+// The code at pc is hot: compile it, unless that has been asked before. Emulation thread, as all below.
+void translate_request(struct translator *t, uint32_t pc);
+
+// Lets the interpreter enter all translated code, or none.
+void translate_set_entered(struct translator *t, bool entered);
+
+// Makes code that has been compiled since reachable.
+void translate_install(struct translator *t);
+
+// Runs the translated code at cpu.pc with cpu.budget; false if there is none, or no host stack for it.
+// Afterwards both say where and with how much left to go on.
+bool translate_enter(struct translator *t);
+
+// For tests: check runs in place of what translate_enter does, which it can have by translate_enter_code.
+void translate_set_lockstep(struct translator *t, bool (*check)(struct translator *t));
+bool translate_enter_code(struct translator *t);
+// Translates the code at pc, also what has never run, and waits for it.
+void translate_now(struct translator *t, uint32_t pc);
+
+// Drops what was translated from the pages of [address, address + length). Async-signal-safe.
+void translate_forget(struct translator *t, uint64_t address, uint64_t length);
+
+// The guest instruction of an access in translated code, and how many instructions cpu.budget counts as done
+// that are not (this one among them), if the code is precise; false if host_pc is not in there.
+bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left);
+
+// Fills in the translator's part of the counters.
+void translate_get_stats(struct translator *t, struct machine_stats *stats);
+
+#else
+
+// Built without LLVM: there is never a translator.
+static inline struct translator *translator_create(struct machine *m, bool precise, char *error, size_t size)
+{
+    (void)m, (void)precise;
+    snprintf(error, size, "this build has no translator: it was made without LLVM 19 and clang-19");
+    return NULL;
+}
+static inline bool translator_is_precise(const struct translator *t)
+{
+    (void)t;
+    return false;
+}
+static inline bool translator_is_copy(void)
+{
+    return false;
+}
+static inline void translator_destroy(struct translator *t)
+{
+    (void)t;
+}
+static inline void translate_load_cache(struct translator *t, const char *folder)
+{
+    (void)t, (void)folder;
+}
+static inline void translate_request(struct translator *t, uint32_t pc)
+{
+    (void)t, (void)pc;
+}
+static inline void translate_set_entered(struct translator *t, bool entered)
+{
+    (void)t, (void)entered;
+}
+static inline void translate_install(struct translator *t)
+{
+    (void)t;
+}
+static inline bool translate_enter(struct translator *t)
+{
+    (void)t;
+    return false;
+}
+static inline void translate_forget(struct translator *t, uint64_t address, uint64_t length)
+{
+    (void)t, (void)address, (void)length;
+}
+static inline void translate_get_stats(struct translator *t, struct machine_stats *stats)
+{
+    (void)t, (void)stats;
+}
+static inline bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left)
+{
+    (void)t, (void)host_pc, (void)pc, (void)left;
+    return false;
+}
+
+#endif
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// The translator's inside, shared by translate.c, compile_thread.c and translate_cache.c.
+#ifndef CORE_ENGINE_TRANSLATE_INTERNAL_H
+#define CORE_ENGINE_TRANSLATE_INTERNAL_H
+
+#include "core/loops/optimizer.h"
+#include "code_cache.h"
+#include "core/engine/engine.h"
+#include "llvm_jit.h"
+#include "object.h"
+#include "translate.h"
+
+enum {
+    CODE_BYTES = 64 << 20,
+    STACK_BYTES = 16 << 20,
+    STACK_RESERVE = 256 << 10, // below it, translated code makes no more calls
+    SLOTS = 1 << 15,
+    SLOT_PLACES = 1 << 16, // in the table that finds them
+    QUEUE = 4096, // a power of two
+    THUNK_BYTES = 32,
+    EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
+    EXECUTED_PAGES_MAX = 4096,
+    BRANCHES_MAX = 1 << 16, // that are remembered
+    WARM_PATIENCE = 8,
+    // Requests, of about 40 us of interpreting each, for code that was asked for often: by then that has cost
+    // about as much as loading LLVM and compiling it. And how many new ones are worth writing the cache anew.
+    WORTH_LOADING = 3000,
+    WORTH_SAVING = 100,
+    WARM_UP = 20000000, // instructions: a new program that ends before is not worth loading LLVM for
+    GLUE_MAX = 256, // functions and tables that regions share
+    // Of cached objects that hold no code, which begins elsewhere: what was executed; what was asked for in
+    // vain; what branches did.
+    EXECUTED_ENTRY = 1,
+    REQUESTS_ENTRY = 2,
+    BRANCHES_ENTRY = 3,
+};
+
+#define BRANCH_COUNTS_BYTES (GUEST_SPACE / 4 * sizeof(struct branch_counts))
+
+enum slot_state {
+    SLOT_COLD,
+    SLOT_QUEUED,
+    SLOT_DONE,
+    SLOT_FAILED, // not installed in this run
+    SLOT_HOPELESS, // nothing there can be compiled: not asked for in later runs either
+};
+
+struct slot {
+    uint32_t pc;
+    uint32_t call_thunk, exit_thunk; // the code that stands in
+    uint8_t state; // enum slot_state
+    bool requested; // in this run
+    uint16_t requests; // so far, in earlier runs, too
+};
+
+// The instructions of a page that have run.
+struct executed_page {
+    uint32_t address;
+    uint8_t bits[EXECUTED_BYTES];
+};
+
+// A request that was not granted, as the cache holds it.
+struct cold_request {
+    uint32_t pc, requests; // REQUESTS_HOPELESS: it cannot be
+};
+enum { REQUESTS_HOPELESS = 1 << 16 }; // more than are counted
+
+// What a conditional branch did, as the cache holds it, in the order of pc.
+struct branch_record {
+    uint32_t pc;
+    struct branch_counts seen;
+};
+
+// A translated region that is installed, or was.
+struct installed {
+    uint32_t entry;
+    struct linked_object object;
+    uint32_t page_count;
+    uint32_t pages[REGION_PAGES_MAX];
+    bool dropped;
+    unsigned char *bytes; // of its object, unless the cache owns them
+};
+
+// What the compile thread hands over.
+struct compiled {
+    struct compiled *next;
+    struct region *region;
+    bool failed; // there is no object for it
+    struct jit_object object;
+};
+
+struct translator {
+    struct machine *m;
+    struct code_memory code;
+    // low memory
+    struct low {
+        uint64_t indirect_table[INDIRECT_ENTRIES];
+        uint32_t call_cells[SLOTS], exit_cells[SLOTS];
+    } * low;
+    uint8_t *stack;
+    struct slot slots[SLOTS]; // one behind the other, so that what translated code reads of them is dense
+    unsigned slot_count;
+    uint16_t slot_of[SLOT_PLACES]; // by hash: 1 + the slot's index, 0 = free
+    uint32_t enter_region, cold_call; // addresses of the glue
+    uint32_t host_call, host_step, host_loop, host_begin_check, host_end_check; // and of the ways back
+    struct {
+        char name[48];
+        uint32_t address;
+    } glue[GLUE_MAX];
+    unsigned glue_count;
+    struct installed *installed; // an array
+    unsigned installed_count, installed_room;
+    uint32_t received; // address of the region being linked
+    bool (*lockstep)(struct translator *t); // runs and checks what would be entered; NULL = just enter it
+    // Which instructions have run, in this run or, by the cache, an earlier one: a bit each, by page.
+    struct executed_page *executed;
+    unsigned executed_count;
+    // What conditional branches did in earlier runs; what they do in this one is counted in
+    // cpu.branch_counts.
+    struct branch_record *branches;
+    unsigned branch_count;
+    unsigned patience; // requests before code is compiled
+    // Requests of this run; those of all runs of code that was asked for often enough, and in this run; and
+    // how many of these LLVM is loaded for.
+    unsigned new_requests, ready_requests, loading_patience;
+    bool compiled_any; // or tried to
+    bool assume_executed;
+    bool precise;
+    struct code_cache *cache; // NULL: nothing is kept
+    uint64_t region_count, cached_count;
+    double compile_seconds; // under lock
+
+    // shared with the compile thread
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    uint32_t queue[QUEUE];
+    unsigned queue_head, queue_tail;
+    struct compiled *ready, **ready_end;
+    bool quit;
+    atomic_bool has_ready;
+    const char *dump;
+};
+
+// Of what lies below 2 GiB.
+static inline uint32_t low_address(const void *p)
+{
+    return (uint32_t)(uintptr_t)p;
+}
+
+// ---- translate_slots.c ----
+// The slot for pc, NULL if there is none. translate_slot takes one then; NULL when there is no room.
+struct slot *slot_at(struct translator *t, uint32_t pc);
+struct slot *translate_slot(struct translator *t, uint32_t pc);
+// Has the table of indirect branches, which is all zeroes, find nothing.
+void slots_begin(struct translator *t);
+// Takes the slot for pc and gives it cells that lead to the interpreter; false when there is no room.
+bool slot_prepare(struct translator *t, uint32_t pc);
+// From here on, calls of pc, for which that has been done, go to code; or to the interpreter again.
+void slot_fill(struct translator *t, uint32_t pc, uint32_t code);
+void slot_empty(struct translator *t, struct slot *s);
+// For object_link: the addresses that objects refer to, 0 for unknown names; and what becomes of theirs: the
+// glue's are noted, a region's is left in t->received. user: the translator.
+uint32_t translate_resolve(void *user, const char *name);
+void translate_receive_glue(void *user, const char *name, uint32_t address);
+void translate_receive_region(void *user, const char *name, uint32_t address);
+
+// ---- translate.c ----
+// Links an object and makes it reachable; false if it fits the guest no more, or is damaged.
+bool translate_install_object(struct translator *t, const struct cached_object *o);
+// Has the region at pc compiled once more; the one that is there serves until then.
+void translate_again(struct translator *t, uint32_t pc);
+
+// ---- compile_thread.c ----
+// The thread's function; its argument is the translator.
+void *compile_thread(void *translator);
+
+// ---- translate_cache.c ----
+// Whether the interpreter has decoded the instruction at pc in this run, or one has been executed by an
+// earlier run.
+bool was_decoded(const struct translator *t, uint32_t pc);
+bool was_executed_earlier(const struct translator *t, uint32_t pc);
+// What the conditional branch at pc did, in this run and earlier ones.
+struct branch_counts branch_seen(const struct translator *t, uint32_t pc);
+// Puts into the cache what has run, and what was asked for, this time and earlier.
+void save_history(struct translator *t);
+
+#endif

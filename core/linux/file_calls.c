@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: MIT
+// System calls on open files.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "file_calls.h"
+
+#define TRANSFER_MAX 0x7ffff000ull // of one call, as in Linux
+
+// ---- reading and writing ----
+
+// A file that the host can read and write by itself, or NULL with the error.
+static const struct descriptor *plain_file(struct linux_process *p, uint64_t fd, int64_t *error)
+{
+    const struct descriptor *d = descriptor_get(p->files, fd);
+    if (!d)
+        *error = -EBADF;
+    else if (d->kind == DESCRIPTOR_DIRECTORY || d->kind == DESCRIPTOR_VIRTUAL)
+        *error = -EISDIR;
+    else if (d->kind == DESCRIPTOR_DEVICE || d->kind == DESCRIPTOR_EPOLL)
+        *error = -EINVAL;
+    else
+        return d;
+    return NULL;
+}
+
+// Hands text to config.output by way of a copy: reading guest memory in place may raise host signals.
+static int64_t output(struct linux_process *p, const struct descriptor *d, const struct iovec *v, int count)
+{
+    char bytes[4096];
+    int64_t total = 0;
+    for (int i = 0; i < count; i++) {
+        uint64_t address = (uint64_t)((uint8_t *)v[i].iov_base - p->m->memory.base);
+        for (uint64_t done = 0, n; done < v[i].iov_len; done += n) {
+            n = v[i].iov_len - done < sizeof bytes ? v[i].iov_len - done : sizeof bytes;
+            if (!guest_read(p, address + done, bytes, n))
+                return total ? total : -EFAULT;
+            p->m->config.output(p->m->config.user, (int)d->output, bytes, n);
+            total += (int64_t)n;
+        }
+    }
+    return total;
+}
+
+// number: the host's readv, writev, preadv2 or pwritev2. offset: -1 = the file's own
+static int64_t transfer_vector(struct linux_process *p, uint64_t fd, int prot, const struct iovec *v,
+                               int count, int64_t offset, uint64_t flags)
+{
+    int64_t error = 0;
+    const struct descriptor *d = plain_file(p, fd, &error);
+    if (!d)
+        return error;
+    bool write = prot == PROT_READ;
+    if (d->kind == DESCRIPTOR_OUTPUT)
+        return write ? output(p, d, v, count) : -EBADF;
+    if (offset < 0)
+        return blocking_call(p, !d->regular,
+                             flags   ? write ? SYS_pwritev2 : SYS_preadv2
+                             : write ? SYS_writev
+                                     : SYS_readv,
+                             d->host, (long)v, count, -1, -1, (long)flags);
+    return blocking_call(p, !d->regular, write ? SYS_pwritev2 : SYS_preadv2, d->host, (long)v, count, offset,
+                         0, (long)flags);
+}
+
+static int64_t transfer(struct linux_process *p, uint64_t fd, int prot, uint64_t address, uint64_t length,
+                        int64_t offset)
+{
+    if (length > TRANSFER_MAX)
+        length = TRANSFER_MAX;
+    struct iovec v = {NULL, length};
+    uint64_t usable = length;
+    v.iov_base = memory_access_prefix(&p->m->memory, address, &usable, prot);
+    v.iov_len = usable;
+    if (!v.iov_base) {
+        int64_t error = -EFAULT;
+        plain_file(p, fd, &error); // a bad descriptor goes first
+        return error;
+    }
+    return transfer_vector(p, fd, prot, &v, 1, offset, 0);
+}
+
+int64_t sys_read(struct linux_process *p, const uint64_t *a)
+{
+    return transfer(p, a[0], PROT_WRITE, a[1], a[2], -1);
+}
+
+int64_t sys_write(struct linux_process *p, const uint64_t *a)
+{
+    return transfer(p, a[0], PROT_READ, a[1], a[2], -1);
+}
+
+int64_t sys_pread64(struct linux_process *p, const uint64_t *a)
+{
+    return (int64_t)a[3] < 0 ? -EINVAL : transfer(p, a[0], PROT_WRITE, a[1], a[2], (int64_t)a[3]);
+}
+
+int64_t sys_pwrite64(struct linux_process *p, const uint64_t *a)
+{
+    return (int64_t)a[3] < 0 ? -EINVAL : transfer(p, a[0], PROT_READ, a[1], a[2], (int64_t)a[3]);
+}
+
+static int64_t vector(struct linux_process *p, const uint64_t *a, int prot, int64_t offset, uint64_t flags)
+{
+    struct iovec fixed[GUEST_IOVECS], *more;
+    int count = guest_iovecs(p, a[1], a[2], prot, fixed, &more);
+    if (count < 0)
+        return count;
+    int64_t result = transfer_vector(p, a[0], prot, more ? more : fixed, count, offset, flags);
+    free(more);
+    return result;
+}
+
+int64_t sys_readv(struct linux_process *p, const uint64_t *a)
+{
+    return vector(p, a, PROT_WRITE, -1, 0);
+}
+
+int64_t sys_writev(struct linux_process *p, const uint64_t *a)
+{
+    return vector(p, a, PROT_READ, -1, 0);
+}
+
+int64_t sys_preadv(struct linux_process *p, const uint64_t *a)
+{
+    return (int64_t)a[3] < 0 ? -EINVAL : vector(p, a, PROT_WRITE, (int64_t)a[3], 0);
+}
+
+int64_t sys_pwritev(struct linux_process *p, const uint64_t *a)
+{
+    return (int64_t)a[3] < 0 ? -EINVAL : vector(p, a, PROT_READ, (int64_t)a[3], 0);
+}
+
+int64_t sys_preadv2(struct linux_process *p, const uint64_t *a)
+{
+    return (int64_t)a[3] < -1 ? -EINVAL : vector(p, a, PROT_WRITE, (int64_t)a[3], a[5]);
+}
+
+int64_t sys_pwritev2(struct linux_process *p, const uint64_t *a)
+{
+    return (int64_t)a[3] < -1 ? -EINVAL : vector(p, a, PROT_READ, (int64_t)a[3], a[5]);
+}
+
+int64_t sys_lseek(struct linux_process *p, const uint64_t *a)
+{
+    const struct descriptor *d = descriptor_get(p->files, a[0]);
+    if (!d)
+        return -EBADF;
+    if (d->kind == DESCRIPTOR_OUTPUT)
+        return -ESPIPE;
+    off_t at = lseek(d->host, (off_t)a[1], (int)a[2]);
+    return at < 0 ? -errno : at;
+}
+
+// Both copy within the kernel, from and to files of the guest; the offsets are in guest memory or absent.
+int64_t sys_sendfile(struct linux_process *p, const uint64_t *a)
+{
+    int64_t error = 0;
+    const struct descriptor *out = plain_file(p, a[0], &error), *in = plain_file(p, a[1], &error);
+    off_t offset;
+    if (!out || !in)
+        return error;
+    if (a[2] && !guest_read(p, a[2], &offset, sizeof offset))
+        return -EFAULT;
+    if (out->kind == DESCRIPTOR_OUTPUT)
+        return -EINVAL; // programs then read and write
+    int64_t result = blocking_call(p, false, SYS_sendfile, out->host, in->host, a[2] ? (long)&offset : 0,
+                                   (long)a[3], 0, 0);
+    return a[2] && result >= 0 && !guest_write(p, a[2], &offset, sizeof offset) ? -EFAULT : result;
+}
+
+int64_t sys_copy_file_range(struct linux_process *p, const uint64_t *a)
+{
+    int64_t error = 0;
+    const struct descriptor *in = plain_file(p, a[0], &error), *out = plain_file(p, a[2], &error);
+    off_t from, to;
+    if (!out || !in)
+        return error;
+    if ((a[1] && !guest_read(p, a[1], &from, sizeof from)) || (a[3] && !guest_read(p, a[3], &to, sizeof to)))
+        return -EFAULT;
+    if (out->kind == DESCRIPTOR_OUTPUT || in->kind == DESCRIPTOR_OUTPUT)
+        return -EINVAL;
+    ssize_t n =
+        copy_file_range(in->host, a[1] ? &from : NULL, out->host, a[3] ? &to : NULL, a[4], (unsigned)a[5]);
+    if (n < 0)
+        return -errno;
+    if ((a[1] && !guest_write(p, a[1], &from, sizeof from)) ||
+        (a[3] && !guest_write(p, a[3], &to, sizeof to)))
+        return -EFAULT;
+    return n;
+}
+
+// ---- state of a file ----
+
+static int64_t host_result(int result)
+{
+    return result < 0 ? -errno : result;
+}
+
+int64_t sys_ftruncate(struct linux_process *p, const uint64_t *a)
+{
+    int64_t error = 0;
+    const struct descriptor *d = plain_file(p, a[0], &error);
+    return d ? host_result(ftruncate(d->host, (off_t)a[1])) : error == -EISDIR ? -EINVAL : error;
+}
+
+int64_t sys_fallocate(struct linux_process *p, const uint64_t *a)
+{
+    int64_t error = 0;
+    const struct descriptor *d = plain_file(p, a[0], &error);
+    return d ? host_result(fallocate(d->host, (int)a[1], (off_t)a[2], (off_t)a[3])) : error;
+}
+
+int64_t sys_fsync(struct linux_process *p, const uint64_t *a)
+{
+    const struct descriptor *d = descriptor_get(p->files, a[0]);
+    return d ? host_result(fsync(d->host)) : -EBADF;
+}
+
+int64_t sys_fdatasync(struct linux_process *p, const uint64_t *a)
+{
+    const struct descriptor *d = descriptor_get(p->files, a[0]);
+    return d ? host_result(fdatasync(d->host)) : -EBADF;
+}
+
+int64_t sys_sync_file_range(struct linux_process *p, const uint64_t *a)
+{
+    const struct descriptor *d = descriptor_get(p->files, a[0]);
+    return d ? host_result(sync_file_range(d->host, (off_t)a[1], (off_t)a[2], (unsigned)a[3])) : -EBADF;
+}
+
+// The whole host is not the guest's to synchronise.
+int64_t sys_sync(struct linux_process *p, const uint64_t *a)
+{
+    (void)p, (void)a;
+    return 0;
+}
+
+int64_t sys_syncfs(struct linux_process *p, const uint64_t *a)
+{
+    return descriptor_get(p->files, a[0]) ? 0 : -EBADF;
+}
+
+int64_t sys_fadvise64(struct linux_process *p, const uint64_t *a)
+{
+    const struct descriptor *d = descriptor_get(p->files, a[0]);
+    return d ? -posix_fadvise(d->host, (off_t)a[1], (off_t)a[2], (int)a[3]) : -EBADF;
+}
+
+int64_t sys_readahead(struct linux_process *p, const uint64_t *a)
+{
+    const struct descriptor *d = descriptor_get(p->files, a[0]);
+    return !d ? -EBADF : d->regular ? 0 : -EINVAL;
+}
+
+int64_t sys_flock(struct linux_process *p, const uint64_t *a)
+{
+    const struct descriptor *d = descriptor_get(p->files, a[0]);
+    return d ? blocking_call(p, true, SYS_flock, d->host, (int)a[1], 0, 0, 0, 0) : -EBADF;
+}
+
+int64_t sys_fchmod(struct linux_process *p, const uint64_t *a)
+{
+    const struct descriptor *d = descriptor_get(p->files, a[0]);
+    if (!d || fcntl(d->host, F_GETFL) & O_PATH)
+        return -EBADF;
+    if (!d->may_change || a[1] & (S_ISUID | S_ISGID))
+        return -EPERM;
+    return host_result(fchmod(d->host, a[1] & 01777));
+}
+
+int64_t sys_fchown(struct linux_process *p, const uint64_t *a)
+{
+    const struct descriptor *d = descriptor_get(p->files, a[0]);
+    if (!d || fcntl(d->host, F_GETFL) & O_PATH)
+        return -EBADF;
+    return d->may_change ? host_result(fchown(d->host, (uid_t)a[1], (gid_t)a[2])) : -EPERM;
+}
+
+int64_t sys_getdents64(struct linux_process *p, const uint64_t *a)
+{
+    const struct descriptor *d = descriptor_get(p->files, a[0]);
+    uint64_t size = a[2] < 1u << 20 ? a[2] : 1u << 20;
+    if (!d)
+        return -EBADF;
+    if (d->kind != DESCRIPTOR_DIRECTORY && d->kind != DESCRIPTOR_VIRTUAL)
+        return -ENOTDIR;
+    uint8_t *to = memory_access_prefix(&p->m->memory, a[1], &size, PROT_WRITE);
+    if (!to)
+        return -EFAULT;
+    if (d->kind == DESCRIPTOR_DIRECTORY) { // struct linux_dirent64 is the same everywhere
+        long n = syscall(SYS_getdents64, d->host, to, size);
+        return n < 0 ? -errno : n;
+    }
+    // A made folder holds the records as they are: give as many whole ones as fit.
+    off_t start = lseek(d->host, 0, SEEK_CUR);
+    ssize_t n = read(d->host, to, size);
+    ssize_t whole = 0;
+    while (whole + 19 <= n) {
+        uint16_t length;
+        memcpy(&length, to + whole + 16, sizeof length);
+        if (whole + length > n)
+            break;
+        whole += length;
+    }
+    lseek(d->host, start + whole, SEEK_SET);
+    return n > 0 && !whole ? -EINVAL : whole;
+}
+
+// ---- descriptors ----
+
+int64_t sys_close(struct linux_process *p, const uint64_t *a)
+{
+    return descriptor_close(p->files, a[0]);
+}
+
+int64_t sys_close_range(struct linux_process *p, const uint64_t *a)
+{
+    uint64_t first = (uint32_t)a[0], last = (uint32_t)a[1];
+    if (first > last || a[2] & ~4ull)
+        return -EINVAL;
+    for (uint64_t fd = first; fd <= last && fd < DESCRIPTOR_MAX; fd++) {
+        struct descriptor *d = descriptor_get(p->files, fd);
+        if (d && a[2] & 4) // CLOSE_RANGE_CLOEXEC
+            d->close_on_exec = true;
+        else if (d)
+            descriptor_close(p->files, fd);
+    }
+    return 0;
+}
+
+int64_t sys_dup(struct linux_process *p, const uint64_t *a)
+{
+    return descriptor_dup(p->files, a[0], 0, false);
+}
+
+int64_t sys_dup3(struct linux_process *p, const uint64_t *a)
+{
+    if ((uint32_t)a[0] == (uint32_t)a[1] || a[2] & ~(uint64_t)O_CLOEXEC)
+        return -EINVAL;
+    return descriptor_dup_to(p->files, a[0], a[1], a[2] & O_CLOEXEC);
+}
+
+int64_t sys_pipe2(struct linux_process *p, const uint64_t *a)
+{
+    int host[2], guest[2];
+    int flags = host_open_flags(a[1]);
+    if (a[1] & ~(uint64_t)(O_CLOEXEC | O_NONBLOCK | GUEST_O_DIRECT))
+        return -EINVAL;
+    if (pipe2(host, flags | O_CLOEXEC))
+        return -errno;
+    guest[0] = descriptor_add_host(p->files, host[0], flags & O_CLOEXEC);
+    guest[1] = descriptor_add_host(p->files, host[1], flags & O_CLOEXEC);
+    if (guest[0] >= 0 && guest[1] >= 0 && guest_write(p, a[0], guest, sizeof guest))
+        return 0;
+    int64_t error = guest[0] >= 0 && guest[1] >= 0 ? -EFAULT : -EMFILE;
+    for (int i = 0; i < 2; i++)
+        if (guest[i] >= 0)
+            descriptor_close(p->files, (uint64_t)guest[i]);
+    return error;
+}
+
+int64_t sys_memfd_create(struct linux_process *p, const uint64_t *a)
+{
+    char name[256];
+    int result = guest_string(p, a[0], name, 250);
+    if (result)
+        return result == -ENAMETOOLONG ? -EINVAL : result;
+    if (a[1] & ~(uint64_t)(MFD_CLOEXEC | MFD_ALLOW_SEALING))
+        return -EINVAL;
+    int host = memfd_create(name, (unsigned)a[1] | MFD_CLOEXEC);
+    if (host < 0)
+        return -errno;
+    struct descriptor d = {.kind = DESCRIPTOR_FILE,
+                           .host = host,
+                           .close_on_exec = a[1] & MFD_CLOEXEC,
+                           .regular = true,
+                           .may_change = true};
+    return descriptor_add(p->files, &d, 0);
+}
+
+// ---- fcntl ----
+
+// struct flock is the same in every 64-bit ABI, and so are the commands' numbers.
+static int64_t lock(struct linux_process *p, const struct descriptor *d, int command, uint64_t address)
+{
+    struct flock l;
+    _Static_assert(sizeof l == 32, "struct flock");
+    if (!guest_read(p, address, &l, sizeof l))
+        return -EFAULT;
+    bool waits = command == F_SETLKW || command == F_OFD_SETLKW,
+         gets = command == F_GETLK || command == F_OFD_GETLK;
+    int64_t result = blocking_call(p, waits, SYS_fcntl, d->host, command, (long)&l, 0, 0, 0);
+    return !result && gets && !guest_write(p, address, &l, sizeof l) ? -EFAULT : result;
+}
+
+int64_t sys_fcntl(struct linux_process *p, const uint64_t *a)
+{
+    struct descriptor *d = descriptor_get(p->files, a[0]);
+    int command = (int)a[1];
+    if (!d)
+        return -EBADF;
+    switch (command) {
+    case F_DUPFD:
+    case F_DUPFD_CLOEXEC:
+        if (a[2] >= (uint64_t)p->files->descriptor_limit)
+            return -EINVAL;
+        return descriptor_dup(p->files, a[0], (int)a[2], command == F_DUPFD_CLOEXEC);
+    case F_GETFD: return d->close_on_exec ? FD_CLOEXEC : 0;
+    case F_SETFD: d->close_on_exec = a[2] & FD_CLOEXEC; return 0;
+    case F_GETFL: {
+        int flags = d->kind == DESCRIPTOR_OUTPUT ? O_WRONLY : fcntl(d->host, F_GETFL);
+        return flags < 0 ? -errno : (int64_t)guest_open_flags(flags);
+    }
+    case F_SETFL: return host_result(fcntl(d->host, F_SETFL, host_open_flags(a[2]) & ~O_ASYNC));
+    case F_GETLK:
+    case F_SETLK:
+    case F_SETLKW:
+    case F_OFD_GETLK:
+    case F_OFD_SETLK:
+    case F_OFD_SETLKW: return lock(p, d, command, a[2]);
+    case F_GETPIPE_SZ: return host_result(fcntl(d->host, command));
+    case F_SETPIPE_SZ:
+    case F_ADD_SEALS: return host_result(fcntl(d->host, command, (int)a[2]));
+    case F_GET_SEALS: return host_result(fcntl(d->host, command));
+    case F_GETOWN: return 0;
+    default: return -EINVAL;
+    }
+}

@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: MIT
+// Path resolution. A path is tried as it is below the folder that it starts from, where the kernel itself
+// refuses to leave (openat2 with RESOLVE_BENEATH). What it refuses is walked link by link in the guest's own
+// name space, and the result, free of links, is opened below the grant that it falls in. So a link or ".."
+// that stays inside the grants works, and a race cannot lead outside.
+#include "files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "core/machine.h"
+#include "special_files.h"
+
+#define LINKS_MAX 40 // symbolic links in one path, as in Linux
+#define WALK_SIZE (2 * PATH_MAX)
+#define NOT_IN_GRANT 1 // a path that no grant covers
+
+void files_host_path(int host, char path[HOST_FD_PATH_SIZE])
+{
+    snprintf(path, HOST_FD_PATH_SIZE, "/proc/self/fd/%d", host);
+}
+
+static bool has_prefix(const char *path, const char *prefix, size_t length)
+{
+    return !strncmp(path, prefix, length) && (path[length] == '/' || !path[length]);
+}
+
+static struct grant *find_grant(const struct files *f, const char *canonical)
+{
+    struct grant *best = NULL;
+    for (size_t i = 0; i < f->grant_count; i++) {
+        struct grant *g = &f->grants[i];
+        if (has_prefix(canonical, g->path, g->length) && (g->is_folder || !canonical[g->length]) &&
+            (!best || g->length > best->length))
+            best = g;
+    }
+    return best;
+}
+
+// Whether a grant lies below the path, which then is a folder even if nothing else says so.
+bool files_leads_to_grant(const struct files *f, const char *canonical)
+{
+    size_t length = strlen(canonical);
+    for (size_t i = 0; i < f->grant_count; i++)
+        if (f->grants[i].length > length && has_prefix(f->grants[i].path, canonical, length))
+            return true;
+    return false;
+}
+
+// Whether another grant or a special file may lie below the grant, so that its host folder does not tell
+// everything about what the guest sees there.
+static bool is_plain(const struct files *f, const struct grant *g)
+{
+    for (size_t i = 0; i < f->grant_count; i++)
+        if (&f->grants[i] != g && has_prefix(f->grants[i].path, g->path, g->length))
+            return false;
+    return !special_below(g->path);
+}
+
+static int open_beneath(int folder, const char *path, int flags, mode_t mode, uint64_t resolve)
+{
+    struct open_how how = {.flags = (uint32_t)flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NOCTTY),
+                           .mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? mode & 01777 : 0,
+                           .resolve = resolve | RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    // The kernel gives up with EAGAIN where ".." meets a folder that is being renamed.
+    for (int attempt = 0; attempt < 100; attempt++) {
+        long fd = syscall(SYS_openat2, folder, path, &how, sizeof how);
+        if (fd >= 0 || errno != EAGAIN)
+            return fd < 0 ? -errno : (int)fd;
+    }
+    return -EAGAIN;
+}
+
+// Opens what rest names below folder, as far as the grant permits writing.
+static int open_checked(const struct grant *g, int folder, const char *rest, int flags, mode_t mode,
+                        uint64_t resolve)
+{
+    if (!g->writable && !(flags & O_PATH)) {
+        if (flags & (O_ACCMODE | O_TRUNC) || (flags & O_TMPFILE) == O_TMPFILE)
+            return -EROFS;
+        if (flags & O_CREAT) {
+            int fd = open_beneath(folder, rest, flags & ~(O_CREAT | O_EXCL), 0, resolve);
+            return fd == -ENOENT ? -EROFS : fd >= 0 && flags & O_EXCL ? (close(fd), -EEXIST) : fd;
+        }
+    }
+    return open_beneath(folder, rest, flags, mode, resolve);
+}
+
+// Opens canonical, which lies in g.
+static int open_in_grant(const struct grant *g, const char *canonical, int flags, mode_t mode,
+                         uint64_t resolve)
+{
+    if (g->is_folder) {
+        const char *rest = canonical + g->length;
+        while (*rest == '/')
+            rest++;
+        return open_checked(g, g->host, *rest ? rest : ".", flags, mode, resolve);
+    }
+    if (flags & O_DIRECTORY)
+        return -ENOTDIR;
+    if (flags & O_CREAT && flags & O_EXCL)
+        return -EEXIST;
+    if (flags & O_PATH) {
+        int fd = fcntl(g->host, F_DUPFD_CLOEXEC, 3);
+        return fd < 0 ? -errno : fd;
+    }
+    if (!g->writable && flags & (O_ACCMODE | O_TRUNC))
+        return -EROFS;
+    char path[HOST_FD_PATH_SIZE];
+    files_host_path(g->host, path);
+    int fd = open(path, (flags & ~(O_CREAT | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY);
+    return fd < 0 ? -errno : fd;
+}
+
+// Fills *out for a host descriptor from grant g. Refuses what a granted folder may contain but a guest may
+// not have: /proc and /sys, and devices other than the harmless ones.
+static int accept_host(struct files *f, int host, const struct grant *g, struct descriptor *out)
+{
+    struct stat s;
+    struct statfs fs;
+    int result = fstat(host, &s) ? -errno : 0;
+    if (!result && s.st_dev != g->device && !fstatfs(host, &fs) &&
+        (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC || fs.f_type == DEBUGFS_MAGIC))
+        result = -EACCES;
+    if (!result && (S_ISBLK(s.st_mode) || (S_ISCHR(s.st_mode) && !special_device_allowed(s.st_rdev))))
+        result = -EACCES;
+    if (result) {
+        close(host);
+        return result;
+    }
+    *out = (struct descriptor){.kind = S_ISDIR(s.st_mode) ? DESCRIPTOR_DIRECTORY : DESCRIPTOR_FILE,
+                               .host = host,
+                               .regular = S_ISREG(s.st_mode),
+                               .may_change = g->writable,
+                               .grant = (int)(g - f->grants)};
+    return 0;
+}
+
+// ---- textual paths: canonical ones have no trailing slash, so that "/" is "" ----
+
+// Whether the path, followed word by word, ever names something above where it starts.
+static bool rises(const char *path)
+{
+    int depth = 0;
+    while (*path) {
+        size_t length = strcspn(path, "/");
+        if (length == 2 && !memcmp(path, "..", 2))
+            depth--;
+        else if (length && !(length == 1 && *path == '.'))
+            depth++;
+        if (depth < 0)
+            return true;
+        path += length + (path[length] == '/');
+    }
+    return false;
+}
+
+static bool has_dot_dot(const char *path)
+{
+    for (const char *p = path; (p = strstr(p, "..")); p += 2)
+        if ((p == path || p[-1] == '/') && (p[2] == '/' || !p[2]))
+            return true;
+    return false;
+}
+
+static bool ends_with_slash(const char *path)
+{
+    size_t length = strlen(path);
+    return length && path[length - 1] == '/';
+}
+
+// Appends a component to a canonical path, or removes the last one for "..".
+static int append(char canonical[PATH_MAX], const char *name, size_t length)
+{
+    size_t used = strlen(canonical);
+    if (!length || (length == 1 && *name == '.'))
+        return 0;
+    if (length == 2 && !memcmp(name, "..", 2)) {
+        char *slash = strrchr(canonical, '/');
+        if (slash)
+            *slash = 0;
+        return 0;
+    }
+    if (length > NAME_MAX || used + 1 + length + 1 > PATH_MAX)
+        return -ENAMETOOLONG;
+    canonical[used] = '/';
+    memcpy(canonical + used + 1, name, length);
+    canonical[used + 1 + length] = 0;
+    return 0;
+}
+
+static int append_all(char canonical[PATH_MAX], const char *path)
+{
+    int result = 0;
+    while (*path && !result) {
+        size_t length = strcspn(path, "/");
+        result = append(canonical, path, length);
+        path += length + (path[length] == '/');
+    }
+    return result;
+}
+
+// The folder from which path starts; its canonical path if text is not NULL.
+static int base_of(struct files *f, int at, struct descriptor **base, char text[PATH_MAX])
+{
+    *base = at == GUEST_AT_FDCWD ? &f->cwd : descriptor_get(f, (uint32_t)at);
+    if (!*base)
+        return -EBADF;
+    if ((*base)->kind != DESCRIPTOR_DIRECTORY && (*base)->kind != DESCRIPTOR_VIRTUAL)
+        return -ENOTDIR;
+    if (!text)
+        return 0;
+    int result = files_folder_path(f, *base, text, PATH_MAX);
+    if (!result && !strcmp(text, "/"))
+        *text = 0;
+    return result;
+}
+
+// ---- the walk ----
+
+enum component { MISSING, FOLDER, LINK, OTHER };
+
+// What canonical is; its folders are free of links. The target of a link goes to target. Outside the grants
+// everything passes as a folder: that nothing is there shows in the end.
+static int look(struct files *f, const char *canonical, char target[PATH_MAX])
+{
+    const struct grant *g = find_grant(f, canonical);
+    if (!g || special_covers(canonical))
+        return FOLDER;
+    int fd = open_in_grant(g, canonical, O_PATH | O_NOFOLLOW, 0, RESOLVE_NO_SYMLINKS);
+    if (fd < 0)
+        return fd != -ENOENT ? fd : files_leads_to_grant(f, canonical) ? FOLDER : MISSING;
+    struct stat s;
+    int result = fstat(fd, &s) ? -errno : S_ISDIR(s.st_mode) ? FOLDER : S_ISLNK(s.st_mode) ? LINK : OTHER;
+    if (result == LINK) {
+        ssize_t n = readlinkat(fd, "", target, PATH_MAX - 1);
+        target[n < 0 ? 0 : n] = 0;
+        if (n <= 0)
+            result = n ? -errno : -ENOENT;
+    }
+    close(fd);
+    return result;
+}
+
+// Resolves path from the canonical path in canonical, which receives the result: a path free of links, the
+// last component of which may not exist. follow: also a link at the end. *linked tells whether links led
+// there.
+static int walk(struct files *f, const char *path, bool follow, char canonical[PATH_MAX], bool *linked)
+{
+    char rest[WALK_SIZE], joined[WALK_SIZE], target[PATH_MAX];
+    int links = 0;
+    if ((size_t)snprintf(rest, sizeof rest, "%s", path) >= sizeof rest)
+        return -ENAMETOOLONG;
+    follow |= ends_with_slash(path);
+    if (*path == '/')
+        *canonical = 0;
+    while (*rest) {
+        size_t length = strcspn(rest, "/"), skip = length + strspn(rest + length, "/");
+        size_t used = strlen(canonical);
+        bool last = !rest[skip];
+        int result = append(canonical, rest, length);
+        if (!result)
+            result = look(f, canonical, target);
+        if (result < 0)
+            return result;
+        if (!last && (result == MISSING || result == OTHER))
+            return result == MISSING ? -ENOENT : -ENOTDIR;
+        memmove(rest, rest + skip, strlen(rest + skip) + 1);
+        if (result != LINK || (last && !follow))
+            continue;
+        if (++links > LINKS_MAX)
+            return -ELOOP;
+        canonical[*target == '/' ? 0 : used] = 0;
+        if ((size_t)snprintf(joined, sizeof joined, "%s%s%s", target, last ? "" : "/", rest) >= sizeof joined)
+            return -ENAMETOOLONG;
+        memcpy(rest, joined, strlen(joined) + 1);
+    }
+    *linked = links > 0;
+    return 0;
+}
+
+// Opens path in the grants. NOT_IN_GRANT with the canonical path if no grant covers it.
+static int open_path(struct files *f, int at, const char *path, int flags, mode_t mode,
+                     struct descriptor *out, char canonical[PATH_MAX])
+{
+    struct descriptor *base = NULL;
+    struct grant *g;
+    if (!*path)
+        return -ENOENT;
+    if (*path != '/') {
+        int result = base_of(f, at, &base, NULL);
+        if (result)
+            return result;
+        g = base->kind == DESCRIPTOR_DIRECTORY ? &f->grants[base->grant] : NULL;
+        if (g && is_plain(f, g) && !rises(path)) {
+            int fd = open_checked(g, base->host, path, flags, mode, 0);
+            if (fd != -EXDEV)
+                return fd < 0 ? fd : accept_host(f, fd, g, out);
+        }
+        result = base_of(f, at, &base, canonical);
+        if (result)
+            return result;
+    } else {
+        *canonical = 0;
+    }
+    if (!has_dot_dot(path)) {
+        size_t used = strlen(canonical);
+        int result = append_all(canonical, path);
+        if (result)
+            return result;
+        g = special_covers(canonical) ? NULL : find_grant(f, canonical);
+        if (!g)
+            return NOT_IN_GRANT;
+        if (ends_with_slash(path) && strlen(canonical) + 2 <= PATH_MAX)
+            strcat(canonical, "/"); // the kernel then asks for a folder
+        int fd = open_in_grant(g, canonical, flags, mode, 0);
+        if (fd >= 0)
+            return accept_host(f, fd, g, out);
+        if (fd != -EXDEV && (fd != -ENOENT || is_plain(f, g)))
+            return fd;
+        canonical[used] = 0;
+    }
+    bool linked, follow = !(flags & O_NOFOLLOW) && !(flags & O_CREAT && flags & O_EXCL);
+    int result = walk(f, path, follow, canonical, &linked);
+    if (result)
+        return result;
+    g = special_covers(canonical) ? NULL : find_grant(f, canonical);
+    if (!g)
+        return linked && !special_exists(f, canonical) ? -EACCES : NOT_IN_GRANT;
+    if (ends_with_slash(path))
+        flags |= O_DIRECTORY;
+    int fd = open_in_grant(g, canonical, flags, mode, RESOLVE_NO_SYMLINKS);
+    if (fd == -ENOENT && files_leads_to_grant(f, canonical))
+        return NOT_IN_GRANT;
+    return fd == -EXDEV ? -EACCES : fd < 0 ? fd : accept_host(f, fd, g, out);
+}
+
+int files_open(struct files *f, int at, const char *path, int flags, mode_t mode, struct descriptor *out)
+{
+    char canonical[PATH_MAX];
+    int result = open_path(f, at, path, flags, mode, out, canonical);
+    if (result != NOT_IN_GRANT)
+        return result;
+    result = special_open(f, canonical, flags, out);
+    return result == -ENOENT && flags & O_CREAT ? -EACCES : result;
+}
+
+int files_lookup(struct files *f, int at, const char *path, bool follow, struct files_object *object)
+{
+    char canonical[PATH_MAX];
+    struct descriptor d;
+    int result = open_path(f, at, path, O_PATH | (follow ? 0 : O_NOFOLLOW), 0, &d, canonical);
+    if (result == NOT_IN_GRANT)
+        return special_lookup(f, canonical, object);
+    if (!result)
+        *object = (struct files_object){.host = d.host, .may_change = d.may_change};
+    return result;
+}
+
+int files_parent(struct files *f, int at, const char *path, struct files_place *place)
+{
+    char folder[PATH_MAX];
+    size_t end = strlen(path);
+    if (!end)
+        return -ENOENT;
+    place->wants_folder = ends_with_slash(path);
+    while (end && path[end - 1] == '/')
+        end--;
+    size_t start = end;
+    while (start && path[start - 1] != '/')
+        start--;
+    size_t length = end - start;
+    if (!length || (length <= 2 && !memcmp(path + start, "..", length)))
+        return -EBUSY;
+    if (length > NAME_MAX)
+        return -ENAMETOOLONG;
+    memcpy(place->name, path + start, length);
+    place->name[length] = 0;
+    snprintf(folder, sizeof folder, "%.*s", (int)start, path);
+    struct descriptor d;
+    char canonical[PATH_MAX];
+    int result = open_path(f, at, start ? folder : ".", O_PATH | O_DIRECTORY, 0, &d, canonical);
+    if (result == NOT_IN_GRANT)
+        return special_exists(f, canonical) ? -EACCES : -ENOENT;
+    if (result)
+        return result;
+    place->folder = d.host;
+    place->writable = d.may_change;
+    return 0;
+}
+
+int64_t files_readlink(struct files *f, int at, const char *path, char *text, size_t size)
+{
+    char canonical[PATH_MAX];
+    struct descriptor d;
+    int result = open_path(f, at, path, O_PATH | O_NOFOLLOW, 0, &d, canonical);
+    if (result == NOT_IN_GRANT)
+        return special_readlink(f, canonical, text, size);
+    if (result)
+        return result;
+    ssize_t n = readlinkat(d.host, "", text, size);
+    int64_t length = n < 0 ? errno == ENOENT ? -EINVAL : -errno : n; // ENOENT: it is no link
+    close(d.host);
+    return length;
+}
+
+// ---- the current folder ----
+
+int files_folder_path(struct files *f, const struct descriptor *d, char *path, size_t size)
+{
+    if (d->kind == DESCRIPTOR_VIRTUAL)
+        return (size_t)snprintf(path, size, "%s", *d->path ? d->path : "/") < size ? 0 : -ERANGE;
+    // The host knows where the folder is now, even if it has been renamed.
+    char link[HOST_FD_PATH_SIZE], folder[PATH_MAX], top[PATH_MAX];
+    const struct grant *g = &f->grants[d->grant];
+    struct stat s;
+    files_host_path(d->host, link);
+    ssize_t length = readlink(link, folder, sizeof folder - 1);
+    files_host_path(g->host, link);
+    ssize_t top_length = readlink(link, top, sizeof top - 1);
+    if (length < 0 || top_length < 0 || fstat(d->host, &s) || !s.st_nlink)
+        return -ENOENT;
+    folder[length] = 0;
+    top[top_length] = 0;
+    if (top_length == 1)
+        top[top_length = 0] = 0; // the host's root
+    if (!has_prefix(folder, top, (size_t)top_length))
+        return -ENOENT;
+    const char *below = folder + top_length;
+    if (!strcmp(below, "/"))
+        below = "";
+    const char *root = !g->length && !*below ? "/" : "";
+    return (size_t)snprintf(path, size, "%s%s%s", g->path, below, root) < size ? 0 : -ERANGE;
+}
+
+bool files_name(struct files *f, int host, char *path, size_t size)
+{
+    char link[HOST_FD_PATH_SIZE], name[PATH_MAX], top[PATH_MAX];
+    files_host_path(host, link);
+    ssize_t length = readlink(link, name, sizeof name - 1);
+    if (length <= 0 || *name != '/')
+        return false;
+    name[length] = 0;
+    for (size_t i = 0; i < f->grant_count; i++) {
+        const struct grant *g = &f->grants[i];
+        files_host_path(g->host, link);
+        ssize_t n = readlink(link, top, sizeof top - 1);
+        if (n <= 0)
+            continue;
+        top[n == 1 ? n = 0 : n] = 0; // the host's root ends with a slash
+        if (has_prefix(name, top, (size_t)n) && (g->is_folder || !name[n]))
+            return (size_t)snprintf(path, size, "%s%s", g->path, name + n) < size;
+    }
+    return false;
+}
+
+static int set_cwd(struct files *f, struct descriptor *d)
+{
+    if (d->kind != DESCRIPTOR_DIRECTORY && d->kind != DESCRIPTOR_VIRTUAL) {
+        close(d->host);
+        return -ENOTDIR;
+    }
+    // The right to search is asked of the host's kernel, as chdir does.
+    int result = d->kind == DESCRIPTOR_DIRECTORY && faccessat(d->host, ".", X_OK, AT_EACCESS) ? -errno : 0;
+    if (result) {
+        close(d->host);
+        return result;
+    }
+    close(f->cwd.host);
+    free(f->cwd.path);
+    f->cwd = *d;
+    return 0;
+}
+
+int files_chdir(struct files *f, const char *path)
+{
+    char canonical[PATH_MAX];
+    struct descriptor d;
+    int result = open_path(f, GUEST_AT_FDCWD, path, O_PATH | O_DIRECTORY, 0, &d, canonical);
+    if (result == NOT_IN_GRANT)
+        result = special_open(f, canonical, O_DIRECTORY, &d);
+    return result ? result : set_cwd(f, &d);
+}
+
+int files_fchdir(struct files *f, int fd)
+{
+    const struct descriptor *d = descriptor_get(f, (uint32_t)fd);
+    if (!d)
+        return -EBADF;
+    if (d->kind != DESCRIPTOR_DIRECTORY && d->kind != DESCRIPTOR_VIRTUAL)
+        return -ENOTDIR;
+    struct descriptor copy = *d;
+    copy.host = fcntl(d->host, F_DUPFD_CLOEXEC, 3);
+    copy.path = d->path ? strdup(d->path) : NULL;
+    return copy.host < 0 ? -errno : set_cwd(f, &copy);
+}
+
+// ---- creation ----
+
+static int open_grant(struct grant *g, const struct machine_grant *source)
+{
+    struct stat s;
+    char canonical[PATH_MAX] = "";
+    g->host = -1;
+    if (*source->guest != '/' || append_all(canonical, source->guest) || !(g->path = strdup(canonical)))
+        return -EINVAL;
+    g->host = open(source->host, O_PATH | O_CLOEXEC);
+    if (g->host < 0 || fstat(g->host, &s))
+        return -errno;
+    g->length = strlen(g->path);
+    g->is_folder = S_ISDIR(s.st_mode);
+    g->device = s.st_dev;
+    g->writable = source->writable;
+    return 0;
+}
+
+// Guest descriptors 0 to 2. Where the host's is closed, so is the guest's.
+static void open_standard(struct files *f, const struct machine_config *config)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        bool replaced = fd == 0 ? !config->host_stdin : config->output != NULL;
+        struct descriptor d = {.kind = DESCRIPTOR_FILE};
+        if (replaced) {
+            d.host = open("/dev/null", O_RDWR | O_CLOEXEC);
+            d.kind = fd ? DESCRIPTOR_OUTPUT : DESCRIPTOR_FILE;
+            d.output = (uint32_t)fd;
+        } else {
+            d.host = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        }
+        if (d.host >= 0)
+            f->table[fd] = d;
+    }
+}
+
+struct files *files_create(struct machine *m, char *error, size_t size)
+{
+    const struct machine_config *config = &m->config;
+    struct files *f = calloc(1, sizeof *f);
+    if (!f || !(f->grants = calloc(config->grant_count + 1, sizeof *f->grants))) {
+        snprintf(error, size, "out of memory");
+        free(f);
+        return NULL;
+    }
+    f->machine = m;
+    f->device = config->device;
+    f->descriptor_limit = DESCRIPTOR_MAX;
+    f->cwd.host = f->program_host = -1;
+    for (int fd = 0; fd < DESCRIPTOR_MAX; fd++)
+        f->table[fd].host = -1;
+    for (size_t i = 0; i < config->grant_count; i++) {
+        int result = open_grant(&f->grants[i], &config->grants[i]);
+        f->grant_count++;
+        if (result) {
+            snprintf(error, size, "%s cannot be granted to the program: %s", config->grants[i].host,
+                     strerror(-result));
+            files_destroy(f);
+            return NULL;
+        }
+    }
+    int result = files_chdir(f, config->cwd ? config->cwd : "/");
+    if (result) {
+        snprintf(error, size, "%s cannot be the program's current folder: %s", config->cwd,
+                 strerror(-result));
+        files_destroy(f);
+        return NULL;
+    }
+    open_standard(f, config);
+    return f;
+}
+
+void files_destroy(struct files *f)
+{
+    if (!f)
+        return;
+    for (int fd = 0; fd < DESCRIPTOR_MAX; fd++)
+        descriptor_close(f, (uint64_t)fd);
+    for (size_t i = 0; i < f->grant_count; i++) {
+        if (f->grants[i].host >= 0)
+            close(f->grants[i].host);
+        free(f->grants[i].path);
+    }
+    if (f->cwd.host >= 0)
+        close(f->cwd.host);
+    free(f->cwd.path);
+    if (f->program_host >= 0)
+        close(f->program_host);
+    free(f->program);
+    free(f->grants);
+    free(f);
+}

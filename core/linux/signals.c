@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: MIT
+// Signals. Where the guest owns the host process, every host signal that could concern it is caught and
+// queued, and the guest's action is taken here between two of its instructions; so the host's default
+// actions never hit it in the middle of something.
+#include "signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "linux.h"
+#include "blocking.h"
+
+#define GUEST_SA_NOCLDSTOP 1u
+#define GUEST_SA_NOCLDWAIT 2u
+#define GUEST_SA_SIGINFO 4u
+#define GUEST_SA_RESTART 0x10000000u
+#define GUEST_SA_NODEFER 0x40000000u
+#define GUEST_SA_RESETHAND 0x80000000u
+#define NEVER_BLOCKED (SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP))
+#define SYNCHRONOUS                                                                                          \
+    (SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGTRAP) |                   \
+     SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGSYS))
+
+// ---- host signals ----
+
+#define ARRIVED 256 // a power of two
+static struct {
+    struct linux_process *owner; // who gets the host's signals
+    struct signal_info ring[ARRIVED];
+    atomic_uint head; // written by the handler
+    atomic_uint tail; // read by the emulation thread
+    struct sigaction previous[SIGNAL_MAX + 1];
+    bool installed[SIGNAL_MAX + 1];
+} host;
+
+static struct signal_info from_host(const siginfo_t *info)
+{
+    struct signal_info s = {.number = info->si_signo, .code = info->si_code, .kind = SIGNAL_SENT};
+    if (info->si_signo == SIGCHLD && info->si_code > 0) {
+        s.kind = SIGNAL_CHILD;
+        s.pid = info->si_pid;
+        s.uid = info->si_uid;
+        s.status = info->si_status;
+        s.user_time = info->si_utime;
+        s.system_time = info->si_stime;
+    } else if (info->si_code == SI_TIMER) {
+        s.kind = SIGNAL_TIMER;
+        s.pid = info->si_timerid;
+        s.uid = (uint32_t)info->si_overrun;
+        s.value = (uint64_t)info->si_value.sival_ptr;
+    } else {
+        s.pid = info->si_pid;
+        s.uid = info->si_uid;
+        s.value = info->si_code == SI_QUEUE || info->si_code == SI_MESGQ || info->si_code == SI_ASYNCIO
+                      ? (uint64_t)info->si_value.sival_ptr
+                      : 0;
+    }
+    return s;
+}
+
+static void note(const siginfo_t *info)
+{
+    unsigned head = atomic_load(&host.head);
+    if (head - atomic_load(&host.tail) < ARRIVED) {
+        host.ring[head % ARRIVED] = from_host(info);
+        atomic_store(&host.head, head + 1);
+    }
+    atomic_store(&host.owner->m->signal_pending, true);
+}
+
+static void on_host_signal(int number, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    if (!host.owner || (SIGNAL_BIT(number) & SYNCHRONOUS && info->si_code > 0)) {
+        // Raised by a mistake of this very program: the instruction runs again, without a handler.
+        signal(number, SIG_DFL);
+        return;
+    }
+    note(info);
+    linux_interrupt_call(context);
+    errno = saved;
+}
+
+bool linux_note_host_signal(const void *siginfo, void *context)
+{
+    if (!host.owner)
+        return false;
+    note(siginfo);
+    linux_interrupt_call(context);
+    return true;
+}
+
+// SIGSEGV and SIGBUS belong to the engine, which passes on what other processes sent; 32 and 33 to libc.
+static bool is_ours(int number)
+{
+    return number != SIGKILL && number != SIGSTOP && number != SIGSEGV && number != SIGBUS && number != 32 &&
+           number != 33;
+}
+
+static void catch_host(int number, const struct guest_action *action)
+{
+    if (!is_ours(number))
+        return;
+    struct sigaction new = {.sa_sigaction = on_host_signal, .sa_flags = SA_SIGINFO};
+    sigfillset(&new.sa_mask);
+    if (action->handler == GUEST_SIG_IGN)
+        new = (struct sigaction){.sa_handler = SIG_IGN};
+    if (number == SIGCHLD)
+        new.sa_flags |= (action->flags & GUEST_SA_NOCLDSTOP ? SA_NOCLDSTOP : 0) |
+                        (action->flags & GUEST_SA_NOCLDWAIT ? SA_NOCLDWAIT : 0);
+    sigaction(number, &new, host.installed[number] ? NULL : &host.previous[number]);
+    host.installed[number] = true;
+}
+
+void signals_create(struct linux_process *p)
+{
+    struct signals *s = &p->signals;
+    s->altstack.flags = SS_DISABLE;
+    if (!p->owns_host) {
+        // Writing to a pipe that the guest closed must not end the host.
+        signal(SIGPIPE, SIG_IGN);
+        return;
+    }
+    host.owner = p;
+    atomic_store(&host.tail, atomic_load(&host.head));
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigset_t none = mask;
+    sigprocmask(SIG_SETMASK, &none, &mask);
+    for (int n = 1; n <= SIGNAL_MAX; n++) {
+        struct sigaction old;
+        if (is_ours(n) && sigismember(&mask, n) == 1)
+            s->blocked |= SIGNAL_BIT(n);
+        if (is_ours(n) && !sigaction(n, NULL, &old) && old.sa_handler == SIG_IGN)
+            s->actions[n].handler = GUEST_SIG_IGN;
+        catch_host(n, &s->actions[n]);
+    }
+}
+
+void signals_destroy(struct linux_process *p)
+{
+    if (host.owner != p)
+        return;
+    // The guest's timers end with it: they would hit the host program, which then has no handler for them.
+    const struct itimerval off = {{0, 0}, {0, 0}};
+    for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++)
+        setitimer((__itimer_which_t)which, &off, NULL);
+    timers_delete_all(p);
+    for (int n = 1; n <= SIGNAL_MAX; n++)
+        if (host.installed[n])
+            sigaction(n, &host.previous[n], NULL);
+    memset(host.installed, 0, sizeof host.installed);
+    host.owner = NULL;
+}
+
+void signals_after_fork(struct linux_process *p)
+{
+    atomic_store(&host.tail, atomic_load(&host.head));
+    atomic_store(&p->m->signal_pending, false);
+    p->signals.pending = 0;
+    p->signals.queued = 0;
+}
+
+void signals_after_exec(struct linux_process *p)
+{
+    struct signals *s = &p->signals;
+    for (int n = 1; n <= SIGNAL_MAX; n++) {
+        uint64_t kept = s->actions[n].handler == GUEST_SIG_IGN ? GUEST_SIG_IGN : GUEST_SIG_DFL;
+        bool changed = s->actions[n].flags & (GUEST_SA_NOCLDSTOP | GUEST_SA_NOCLDWAIT);
+        s->actions[n] = (struct guest_action){.handler = kept};
+        if (changed && p->owns_host)
+            catch_host(n, &s->actions[n]);
+    }
+    s->altstack = (struct guest_altstack){.flags = SS_DISABLE};
+    p->m->precise_faults = false;
+}
+
+// ---- pending ----
+
+static bool is_ignored_by_default(int number)
+{
+    return number == SIGCHLD || number == SIGURG || number == SIGWINCH || number == SIGCONT;
+}
+
+static bool is_stop(int number)
+{
+    return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+// Whether delivering the signal now would do nothing.
+static bool is_idle(const struct signals *s, int number)
+{
+    const struct guest_action *action = &s->actions[number];
+    return action->handler == GUEST_SIG_IGN ||
+           (action->handler == GUEST_SIG_DFL && is_ignored_by_default(number));
+}
+
+void signal_post(struct linux_process *p, const struct signal_info *info)
+{
+    struct signals *s = &p->signals;
+    uint64_t bit = SIGNAL_BIT(info->number);
+    if (info->number < 32 && s->pending & bit)
+        return; // standard signals do not queue
+    if ((is_idle(s, info->number) && !(s->blocked & bit)) || s->queued == SIGNAL_QUEUE)
+        return;
+    s->queue[s->queued++] = *info;
+    s->pending |= bit;
+}
+
+static void take_arrived(struct linux_process *p)
+{
+    if (host.owner != p || !atomic_exchange(&p->m->signal_pending, false))
+        return;
+    unsigned tail = atomic_load(&host.tail);
+    while (tail != atomic_load(&host.head)) {
+        struct signal_info info = host.ring[tail % ARRIVED];
+        atomic_store(&host.tail, ++tail);
+        signal_post(p, &info);
+    }
+}
+
+bool signal_take(struct linux_process *p, uint64_t set, struct signal_info *info)
+{
+    struct signals *s = &p->signals;
+    take_arrived(p);
+    uint64_t ready = s->pending & set;
+    if (!ready)
+        return false;
+    // Faults come first: their frame has to show the instruction that caused them.
+    int number = __builtin_ctzll(ready & SYNCHRONOUS ? ready & SYNCHRONOUS : ready) + 1;
+    unsigned i = 0;
+    while (s->queue[i].number != number)
+        i++;
+    *info = s->queue[i];
+    memmove(&s->queue[i], &s->queue[i + 1], (--s->queued - i) * sizeof *s->queue);
+    s->pending &= ~SIGNAL_BIT(number);
+    for (i = 0; i < s->queued; i++)
+        s->pending |= SIGNAL_BIT(s->queue[i].number);
+    return true;
+}
+
+bool signal_due(struct linux_process *p)
+{
+    struct signals *s = &p->signals;
+    take_arrived(p);
+    for (uint64_t ready = s->pending & ~s->blocked; ready; ready &= ready - 1) {
+        int number = __builtin_ctzll(ready) + 1;
+        if (!is_idle(s, number))
+            return true;
+        struct signal_info unused;
+        signal_take(p, SIGNAL_BIT(number), &unused);
+    }
+    return false;
+}
+
+void signals_set_temporary_mask(struct linux_process *p, uint64_t mask)
+{
+    struct signals *s = &p->signals;
+    s->saved_mask = s->blocked;
+    s->restore_mask = true;
+    s->blocked = mask & ~NEVER_BLOCKED;
+}
+
+// ---- delivery ----
+
+// Stops the whole host process as the signal does by default, until it is continued.
+static void stop(struct linux_process *p, int number)
+{
+    if (!p->owns_host)
+        return;
+    if (number != SIGSTOP)
+        signal(number, SIG_DFL);
+    kill(getpid(), number);
+    if (number != SIGSTOP)
+        catch_host(number, &p->signals.actions[number]);
+}
+
+static const char *death(int number)
+{
+    switch (number) {
+    case SIGABRT: return "the program called abort";
+    case SIGKILL: return "the program was killed";
+    default: return "the program was ended by a signal";
+    }
+}
+
+// Starts the handler, or ends the guest if its frame cannot be written.
+static void start_handler(struct linux_process *p, const struct signal_info *info)
+{
+    struct signals *s = &p->signals;
+    struct guest_action action = s->actions[info->number];
+    cpu *c = &p->m->cpu;
+    if (p->interrupted) {
+        if (p->interrupted == RESTART && action.flags & GUEST_SA_RESTART)
+            c->pc -= 4;
+        else
+            c->x[0] = (uint64_t)-EINTR;
+        p->interrupted = 0;
+    }
+    if (action.flags & GUEST_SA_RESETHAND)
+        s->actions[info->number].handler = GUEST_SIG_DFL;
+    if (!signal_frame_push(p, info, &action, s->restore_mask ? s->saved_mask : s->blocked)) {
+        process_die(p, SIGSEGV, c->x[REG_SP], "no room for a signal handler's frame");
+        return;
+    }
+    s->restore_mask = false;
+    s->blocked |= action.mask;
+    if (!(action.flags & GUEST_SA_NODEFER))
+        s->blocked |= SIGNAL_BIT(info->number);
+    s->blocked &= ~NEVER_BLOCKED;
+}
+
+void linux_deliver_signals(machine *m)
+{
+    struct linux_process *p = m->process;
+    struct signals *s = &p->signals;
+    struct signal_info info;
+    while (m->state == MACHINE_RUNNING && signal_take(p, ~s->blocked, &info)) {
+        uint64_t handler = s->actions[info.number].handler;
+        if (is_idle(s, info.number))
+            continue;
+        if (handler != GUEST_SIG_DFL)
+            start_handler(p, &info);
+        else if (is_stop(info.number))
+            stop(p, info.number);
+        else
+            process_die(p, info.number, 0, death(info.number));
+    }
+    if (p->interrupted) { // and there is no handler: as if nothing had happened
+        p->interrupted = 0;
+        m->cpu.pc -= 4;
+    }
+    if (s->restore_mask) {
+        s->restore_mask = false;
+        s->blocked = s->saved_mask;
+    }
+}
+
+void linux_exception(machine *m, int signal, int code, uint64_t address, const char *what)
+{
+    struct linux_process *p = m->process;
+    struct signals *s = &p->signals;
+    uint64_t handler = s->actions[signal].handler;
+    struct signal_info info = {.number = signal, .code = code, .kind = SIGNAL_FAULT, .value = address};
+    // One that is blocked or ignored cannot be put off: the instruction would fault for ever.
+    if (handler == GUEST_SIG_DFL || handler == GUEST_SIG_IGN || s->blocked & SIGNAL_BIT(signal))
+        process_die(p, signal, address, what);
+    else
+        start_handler(p, &info);
+}
+
+// ---- system calls ----
+
+static bool valid(uint64_t number)
+{
+    return number >= 1 && number <= SIGNAL_MAX;
+}
+
+// Whether the guest wants to see faults in its own handler.
+static bool handles_faults(const struct signals *s)
+{
+    return s->actions[SIGSEGV].handler > GUEST_SIG_IGN || s->actions[SIGBUS].handler > GUEST_SIG_IGN;
+}
+
+int64_t sys_rt_sigaction(struct linux_process *p, const uint64_t *a)
+{
+    uint64_t number = (uint32_t)a[0];
+    if (a[3] != 8 || !valid(number))
+        return -EINVAL;
+    struct guest_action *action = &p->signals.actions[number], old = *action, new;
+    if (a[1]) {
+        if (!guest_read(p, a[1], &new, sizeof new))
+            return -EFAULT;
+        if (SIGNAL_BIT(number) & NEVER_BLOCKED)
+            return -EINVAL;
+        new.mask &= ~NEVER_BLOCKED;
+        *action = new;
+        p->m->precise_faults = handles_faults(&p->signals);
+        if (p->owns_host &&
+            (number == SIGCHLD || (old.handler == GUEST_SIG_IGN) != (new.handler == GUEST_SIG_IGN)))
+            catch_host((int)number, action);
+        if (is_idle(&p->signals, (int)number)) {
+            struct signal_info unused; // what is pending is discarded, blocked or not
+            while (signal_take(p, SIGNAL_BIT(number), &unused))
+                ;
+        }
+    }
+    return a[2] && !guest_write(p, a[2], &old, sizeof old) ? -EFAULT : 0;
+}
+
+int64_t sys_rt_sigprocmask(struct linux_process *p, const uint64_t *a)
+{
+    uint64_t set, old = p->signals.blocked;
+    if (a[3] != 8)
+        return -EINVAL;
+    if (a[1]) {
+        if (!guest_read(p, a[1], &set, sizeof set))
+            return -EFAULT;
+        switch ((uint32_t)a[0]) {
+        case SIG_BLOCK: set |= old; break;
+        case SIG_UNBLOCK: set = old & ~set; break;
+        case SIG_SETMASK: break;
+        default: return -EINVAL;
+        }
+        p->signals.blocked = set & ~NEVER_BLOCKED;
+    }
+    return a[2] && !guest_write(p, a[2], &old, sizeof old) ? -EFAULT : 0;
+}
+
+int64_t sys_rt_sigpending(struct linux_process *p, const uint64_t *a)
+{
+    signal_due(p);
+    uint64_t set = p->signals.pending & p->signals.blocked;
+    if (a[1] > 8)
+        return -EINVAL;
+    return guest_write(p, a[0], &set, a[1]) ? 0 : -EFAULT;
+}
+
+int64_t sys_rt_sigsuspend(struct linux_process *p, const uint64_t *a)
+{
+    uint64_t mask;
+    if (a[1] != 8)
+        return -EINVAL;
+    if (!guest_read(p, a[0], &mask, sizeof mask))
+        return -EFAULT;
+    signals_set_temporary_mask(p, mask);
+    return wait_for_signal(p, UINT64_MAX) ? RESTART_UNHANDLED : 0;
+}
+
+int64_t sys_rt_sigtimedwait(struct linux_process *p, const uint64_t *a)
+{
+    struct signals *s = &p->signals;
+    uint64_t set, deadline = UINT64_MAX;
+    int64_t time[2];
+    uint8_t bytes[GUEST_SIGINFO_SIZE];
+    struct signal_info info;
+    if (a[3] != 8)
+        return -EINVAL;
+    if (!guest_read(p, a[0], &set, sizeof set) || (a[2] && !guest_read(p, a[2], time, sizeof time)))
+        return -EFAULT;
+    if (a[2]) {
+        if (time[0] < 0 || time[1] < 0 || time[1] >= 1000000000)
+            return -EINVAL;
+        deadline = time[0] > 1000000000
+                       ? UINT64_MAX
+                       : host_monotonic_ns() + (uint64_t)time[0] * 1000000000u + (uint64_t)time[1];
+    }
+    set &= ~NEVER_BLOCKED;
+    while (!signal_take(p, set, &info)) {
+        // What is waited for has to end the wait although it is blocked.
+        uint64_t blocked = s->blocked;
+        s->blocked &= ~set;
+        int64_t result = wait_for_signal(p, deadline);
+        bool found = s->pending & set;
+        s->blocked = blocked;
+        if (!found && (!result || signal_due(p)))
+            return result ? -EINTR : -EAGAIN;
+        if (!found && atomic_load(&p->m->stop_requested))
+            return RESTART;
+    }
+    siginfo_encode(&info, bytes);
+    if (a[1] && !guest_write(p, a[1], bytes, sizeof bytes))
+        return -EFAULT;
+    return info.number;
+}
+
+int64_t sys_rt_sigreturn(struct linux_process *p, const uint64_t *a)
+{
+    (void)a;
+    if (!signal_frame_pop(p))
+        process_die(p, SIGSEGV, p->m->cpu.x[REG_SP], "rt_sigreturn from a damaged frame");
+    return KEEP_REGISTERS;
+}
+
+int64_t sys_sigaltstack(struct linux_process *p, const uint64_t *a)
+{
+    struct guest_altstack *stack = &p->signals.altstack;
+    uint64_t new[3], old[3] = {stack->base, stack->flags, stack->size};
+    bool in_use = altstack_holds(p, p->m->cpu.x[REG_SP]);
+    if (in_use)
+        old[1] |= SS_ONSTACK;
+    if (a[0]) {
+        if (!guest_read(p, a[0], new, sizeof new))
+            return -EFAULT;
+        if (in_use)
+            return -EPERM;
+        uint32_t flags = (uint32_t) new[1], mode = flags & ~(uint32_t)(1u << 31); // SS_AUTODISARM
+        if (mode != 0 && mode != SS_DISABLE && mode != SS_ONSTACK)
+            return -EINVAL;
+        if (mode == SS_DISABLE)
+            *stack = (struct guest_altstack){.flags = flags};
+        else if (new[2] < 5120) // MINSIGSTKSZ of aarch64
+            return -ENOMEM;
+        else
+            *stack = (struct guest_altstack){new[0], flags, new[2]};
+    }
+    return a[1] && !guest_write(p, a[1], old, sizeof old) ? -EFAULT : 0;
+}

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+#include "special_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "guest/device_page.h"
+#include "linux.h"
+
+static const char *const devices[] = {"null", "zero", "full", "random", "urandom", "tty"};
+
+// Files of /proc and /proc/self that are made when they are opened.
+static void write_maps(struct machine *m, FILE *out);
+static void write_command_line(struct machine *m, FILE *out);
+static void write_name(struct machine *m, FILE *out);
+static void write_processor(struct machine *m, FILE *out);
+static void write_memory(struct machine *m, FILE *out);
+static const struct text_file {
+    const char *path;
+    void (*write)(struct machine *m, FILE *out);
+} texts[] = {
+    {"/proc/self/maps", write_maps}, {"/proc/self/cmdline", write_command_line},
+    {"/proc/self/comm", write_name}, {"/proc/cpuinfo", write_processor},
+    {"/proc/meminfo", write_memory},
+};
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static bool is_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return !strncmp(path, folder, length) && path[length] == '/';
+}
+
+bool special_below(const char *folder)
+{
+    return !*folder || !strcmp(folder, "/dev") || !strcmp(folder, "/proc") || is_below(folder, "/dev") ||
+           is_below(folder, "/proc");
+}
+
+// The path with /proc/<own pid> and /proc/thread-self written as /proc/self, and /dev/fd, /dev/stdin, …
+// as what they are links to.
+static void normalize(struct files *f, const char *path, char normal[PATH_MAX])
+{
+    static const char *const standard[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+    char own[32];
+    size_t length = (size_t)snprintf(own, sizeof own, "/proc/%d", linux_pid(f->machine));
+    snprintf(normal, PATH_MAX, "%s", path);
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(path, standard[i]))
+            snprintf(normal, PATH_MAX, "/proc/self/fd/%d", i);
+    if (!strcmp(path, "/dev/fd") || is_below(path, "/dev/fd"))
+        snprintf(normal, PATH_MAX, "/proc/self/fd%s", path + 7);
+    else if (!strcmp(path, own) || is_below(path, own))
+        snprintf(normal, PATH_MAX, "/proc/self%s", path + length);
+    else if (is_below(path, "/proc/thread-self"))
+        snprintf(normal, PATH_MAX, "/proc/self%s", path + 17);
+}
+
+// Whether the path is that of the terminal that the guest has got as its standard input, output or error.
+static bool is_own_terminal(struct files *f, const char *path)
+{
+    char link[HOST_FD_PATH_SIZE], name[PATH_MAX];
+    if (!f || !f->machine->config.host_stdin || (!is_below(path, "/dev/pts") && strncmp(path, "/dev/tty", 8)))
+        return false;
+    for (int fd = 0; fd <= 2; fd++) {
+        files_host_path(fd, link);
+        ssize_t length = readlink(link, name, sizeof name - 1);
+        name[length < 0 ? 0 : length] = 0;
+        if (!strcmp(name, path) && isatty(fd))
+            return true;
+    }
+    return false;
+}
+
+// Whether the path names a device that is offered (f NULL: that may be).
+static bool find_device(struct files *f, const char *path, bool *is_page)
+{
+    *is_page = f && f->device && !strcmp(path, DEVICE_PATH);
+    if (*is_page)
+        return true;
+    if (is_own_terminal(f, path))
+        return true;
+    for (size_t i = 0; i < COUNT(devices); i++) {
+        if (strncmp(path, "/dev/", 5) || strcmp(path + 5, devices[i]))
+            continue;
+        if (!f)
+            return true;
+        bool random = strstr(devices[i], "random"), terminal = !strcmp(devices[i], "tty");
+        if (random && f->machine->config.deterministic)
+            return false; // getrandom is the repeatable source
+        return !terminal || (f->machine->config.host_stdin && isatty(0));
+    }
+    return false;
+}
+
+bool special_covers(const char *path)
+{
+    bool page;
+    return !strcmp(path, "/proc") || is_below(path, "/proc") || !strcmp(path, "/dev/fd") ||
+           is_below(path, "/dev/fd") || !strncmp(path, "/dev/std", 8) || !strcmp(path, DEVICE_PATH) ||
+           find_device(NULL, path, &page);
+}
+
+bool special_device_allowed(dev_t device)
+{
+    // null, zero, full, random, urandom, kmsg is 11 and not among them; /dev/tty
+    unsigned n = minor(device);
+    return (major(device) == 1 && (n == 3 || n == 5 || (n >= 7 && n <= 9))) || (major(device) == 5 && n == 0);
+}
+
+static const struct text_file *find_text(const char *path)
+{
+    for (size_t i = 0; i < COUNT(texts); i++)
+        if (!strcmp(path, texts[i].path))
+            return &texts[i];
+    return NULL;
+}
+
+// The descriptor that /proc/self/fd/N names, or NULL.
+static struct descriptor *find_descriptor(struct files *f, const char *path)
+{
+    if (!is_below(path, "/proc/self/fd"))
+        return NULL;
+    char *end;
+    unsigned long fd = strtoul(path + 14, &end, 10);
+    return *end || end == path + 14 || fd >= DESCRIPTOR_MAX ? NULL : descriptor_get(f, fd);
+}
+
+static bool is_folder(struct files *f, const char *path)
+{
+    if (!*path || !strcmp(path, "/dev") || !strcmp(path, "/proc") || !strcmp(path, "/proc/self") ||
+        !strcmp(path, "/proc/self/fd"))
+        return true;
+    return files_leads_to_grant(f, path);
+}
+
+bool special_exists(struct files *f, const char *path)
+{
+    char normal[PATH_MAX];
+    bool page;
+    normalize(f, path, normal);
+    return is_folder(f, normal) || find_device(f, normal, &page) || find_text(normal) ||
+           find_descriptor(f, normal) || !strcmp(normal, "/proc/self/exe");
+}
+
+// ---- folders ----
+
+uint64_t files_virtual_inode(const char *path)
+{
+    uint64_t hash = 14695981039346656037u; // FNV-1a: any number that differs from folder to folder
+    for (; *path; path++)
+        hash = (hash ^ (uint8_t)*path) * 1099511628211u;
+    return hash | 1;
+}
+
+// Writes one record of getdents64 to the file; its offset is that of the next.
+static void add_entry(FILE *out, const char *folder, const char *name, size_t length, uint8_t type)
+{
+    char record[sizeof(struct dirent64) + 8] = "", path[PATH_MAX + NAME_MAX];
+    size_t size = (offsetof(struct dirent64, d_name) + length + 1 + 7) & ~(size_t)7;
+    snprintf(path, sizeof path, "%s/%.*s", folder, (int)length, name);
+    struct dirent64 *entry = (struct dirent64 *)record;
+    entry->d_ino = files_virtual_inode(path);
+    entry->d_off = ftell(out) + (long)size;
+    entry->d_reclen = (uint16_t)size;
+    entry->d_type = type;
+    memcpy(entry->d_name, name, length);
+    fwrite(record, size, 1, out);
+}
+
+// The next component of path below folder, which it must be below.
+static const char *next_component(const char *path, const char *folder, size_t *length)
+{
+    const char *name = path + strlen(folder) + 1;
+    *length = strcspn(name, "/");
+    return name;
+}
+
+static void write_folder(struct files *f, const char *folder, FILE *out)
+{
+    add_entry(out, folder, ".", 1, DT_DIR);
+    add_entry(out, folder, "..", 2, DT_DIR);
+    size_t length, other;
+    for (size_t i = 0; i < f->grant_count; i++) {
+        if (!is_below(f->grants[i].path, folder))
+            continue;
+        const char *name = next_component(f->grants[i].path, folder, &length);
+        bool repeated = false;
+        for (size_t j = 0; j < i && !repeated; j++)
+            if (is_below(f->grants[j].path, folder)) {
+                const char *earlier = next_component(f->grants[j].path, folder, &other);
+                repeated = other == length && !memcmp(earlier, name, length);
+            }
+        if (!repeated)
+            add_entry(out, folder, name, length, name[length] || f->grants[i].is_folder ? DT_DIR : DT_REG);
+    }
+    if (!*folder) {
+        add_entry(out, folder, "dev", 3, DT_DIR);
+        add_entry(out, folder, "proc", 4, DT_DIR);
+    } else if (!strcmp(folder, "/dev")) {
+        for (size_t i = 0; i < COUNT(devices); i++)
+            add_entry(out, folder, devices[i], strlen(devices[i]), DT_CHR);
+    } else if (!strcmp(folder, "/proc")) {
+        add_entry(out, folder, "self", 4, DT_DIR);
+    } else if (!strcmp(folder, "/proc/self")) {
+        add_entry(out, folder, "exe", 3, DT_LNK);
+        add_entry(out, folder, "fd", 2, DT_DIR);
+    } else if (!strcmp(folder, "/proc/self/fd")) {
+        for (int fd = 0; fd < DESCRIPTOR_MAX; fd++)
+            if (f->table[fd].kind != DESCRIPTOR_FREE) {
+                char name[16];
+                int n = snprintf(name, sizeof name, "%d", fd);
+                add_entry(out, folder, name, (size_t)n, DT_LNK);
+            }
+    }
+    for (size_t i = 0; i < COUNT(texts); i++)
+        if (is_below(texts[i].path, folder)) {
+            const char *name = next_component(texts[i].path, folder, &length);
+            if (!name[length])
+                add_entry(out, folder, name, length, DT_REG);
+        }
+}
+
+// ---- texts ----
+
+static void write_maps(struct machine *m, FILE *out)
+{
+    const struct memory *memory = &m->memory;
+    const uint8_t same = MEMORY_MAPPED | MEMORY_SHARED | MEMORY_FILE | 7;
+    uint64_t count = GUEST_SPACE / GUEST_PAGE;
+    for (uint64_t i = 0; i < count;) {
+        uint64_t next = i + 1;
+        uint8_t page = memory->pages[i] & same;
+        while (next < count && (memory->pages[next] & same) == page)
+            next++;
+        if (page)
+            fprintf(out, "%08llx-%08llx %c%c%c%c 00000000 00:00 0 %s\n", i * GUEST_PAGE, next * GUEST_PAGE,
+                    page & 1 ? 'r' : '-', page & 2 ? 'w' : '-', page & 4 ? 'x' : '-',
+                    page & MEMORY_SHARED ? 's' : 'p', linux_mapping_name(m, i * GUEST_PAGE));
+        i = next;
+    }
+}
+
+static void write_command_line(struct machine *m, FILE *out)
+{
+    size_t length;
+    const char *text = linux_command_line(m, &length);
+    fwrite(text, 1, length, out);
+}
+
+static void write_name(struct machine *m, FILE *out)
+{
+    fprintf(out, "%s\n", linux_process_name(m));
+}
+
+static void write_processor(struct machine *m, FILE *out)
+{
+    (void)m;
+    fprintf(out, "processor\t: 0\nFeatures\t: fp asimd aes pmull sha1 sha2 crc32 atomics cpuid\n"
+                 "CPU architecture: 8\n");
+}
+
+static void write_memory(struct machine *m, FILE *out)
+{
+    unsigned long long total = m->memory.limit / 1024, used = m->memory.mapped / 1024;
+    fprintf(out, "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\n", total,
+            total - used, total - used);
+}
+
+// A read-only host descriptor for text that is made now.
+static int open_made(struct files *f, const char *folder, const struct text_file *text)
+{
+    char path[HOST_FD_PATH_SIZE];
+    int writer = memfd_create("guest", MFD_CLOEXEC), result = -ENOMEM;
+    FILE *out = writer < 0 ? NULL : fdopen(writer, "w");
+    if (!out) {
+        close(writer);
+        return result;
+    }
+    if (text)
+        text->write(f->machine, out);
+    else
+        write_folder(f, folder, out);
+    if (!fflush(out) && !fchmod(writer, 0444)) {
+        files_host_path(writer, path);
+        result = open(path, O_RDONLY | O_CLOEXEC);
+        result = result < 0 ? -errno : result;
+    }
+    fclose(out);
+    return result;
+}
+
+// ---- opening ----
+
+// /proc/self/fd/N: opens again what descriptor N has open, never with more rights than N has.
+static int reopen(struct files *f, const struct descriptor *d, int flags, struct descriptor *out)
+{
+    char path[HOST_FD_PATH_SIZE];
+    int access = flags & O_ACCMODE, has = fcntl(d->host, F_GETFL);
+    if (d->kind == DESCRIPTOR_FILE) {
+        if (has & O_PATH)
+            return -EACCES;
+        has &= O_ACCMODE;
+        if ((has != O_RDWR && has != access) || (flags & O_TRUNC && has == O_RDONLY))
+            return -EACCES;
+    } else if (d->kind == DESCRIPTOR_DIRECTORY && access != O_RDONLY) {
+        return -EISDIR;
+    }
+    *out = *d;
+    out->path = d->path ? strdup(d->path) : NULL;
+    out->host = -1;
+    if (d->kind == DESCRIPTOR_FILE || d->kind == DESCRIPTOR_DIRECTORY) {
+        files_host_path(d->host, path);
+        out->host = open(path, (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY);
+    }
+    if (out->host < 0) // another user's terminal or pipe, a socket
+        out->host = fcntl(d->host, F_DUPFD_CLOEXEC, 3);
+    (void)f;
+    return out->host < 0 ? -errno : 0;
+}
+
+static int open_device(struct files *f, const char *path, bool page, int flags, struct descriptor *out)
+{
+    *out = (struct descriptor){.kind = page ? DESCRIPTOR_DEVICE : DESCRIPTOR_FILE};
+    if (page)
+        out->host = fcntl(devices_fd(f->machine->devices), F_DUPFD_CLOEXEC, 3);
+    else
+        out->host = open(path, (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC | O_NOCTTY);
+    return out->host < 0 ? -errno : 0;
+}
+
+int special_open(struct files *f, const char *path, int flags, struct descriptor *out)
+{
+    char normal[PATH_MAX];
+    bool page;
+    normalize(f, path, normal);
+    const struct descriptor *d = find_descriptor(f, normal);
+    if (d)
+        return reopen(f, d, flags, out);
+    if (is_folder(f, normal)) {
+        if (flags & (O_ACCMODE | O_CREAT | O_TRUNC))
+            return -EISDIR;
+        *out = (struct descriptor){.kind = DESCRIPTOR_VIRTUAL, .path = strdup(normal)};
+        out->host = open_made(f, normal, NULL);
+        if (out->host < 0)
+            free(out->path);
+        return out->host < 0 ? out->host : 0;
+    }
+    const struct text_file *text = find_text(normal);
+    bool exe = !strcmp(normal, "/proc/self/exe");
+    if (find_device(f, normal, &page) && !(flags & O_DIRECTORY))
+        return open_device(f, normal, page, flags, out);
+    if (!text && !exe)
+        return -ENOENT;
+    if (flags & O_DIRECTORY)
+        return -ENOTDIR;
+    if (flags & (O_ACCMODE | O_TRUNC))
+        return -EACCES;
+    *out = (struct descriptor){.kind = DESCRIPTOR_FILE};
+    if (exe) {
+        char host[HOST_FD_PATH_SIZE];
+        files_host_path(f->program_host, host);
+        out->host = open(host, O_RDONLY | O_CLOEXEC);
+        return out->host < 0 ? -errno : 0;
+    }
+    out->host = open_made(f, NULL, text);
+    return out->host < 0 ? out->host : 0;
+}
+
+int special_lookup(struct files *f, const char *path, struct files_object *object)
+{
+    char normal[PATH_MAX];
+    bool page;
+    *object = (struct files_object){0};
+    normalize(f, path, normal);
+    const struct descriptor *d = find_descriptor(f, normal);
+    if (!d && find_device(f, normal, &page) && !page) {
+        object->host = open(normal, O_PATH | O_CLOEXEC);
+        return object->host < 0 ? -errno : 0;
+    }
+    struct descriptor opened;
+    int result = d ? 0 : special_open(f, normal, O_RDONLY, &opened);
+    if (result)
+        return result;
+    object->host = d ? fcntl(d->host, F_DUPFD_CLOEXEC, 3) : opened.host;
+    object->is_virtual = (d ? d : &opened)->kind == DESCRIPTOR_VIRTUAL;
+    if (object->is_virtual)
+        object->virtual_inode = files_virtual_inode((d ? d : &opened)->path);
+    if (!d)
+        free(opened.path);
+    return object->host < 0 ? -errno : 0;
+}
+
+// What /proc/self/fd/N points to, in the guest's names as far as there are any.
+static int64_t describe(struct files *f, const struct descriptor *d, char *text, size_t size)
+{
+    char link[HOST_FD_PATH_SIZE], name[PATH_MAX];
+    if (d->kind == DESCRIPTOR_VIRTUAL)
+        return snprintf(text, size, "%s", *d->path ? d->path : "/");
+    if (files_name(f, d->host, text, size))
+        return (int64_t)strlen(text);
+    files_host_path(d->host, link);
+    ssize_t length = readlink(link, name, sizeof name - 1);
+    if (length < 0)
+        return -errno;
+    name[length] = 0;
+    return snprintf(text, size, "%s", *name != '/' || is_below(name, "/dev") ? name : "(host file)");
+}
+
+int64_t special_readlink(struct files *f, const char *path, char *text, size_t size)
+{
+    char normal[PATH_MAX], target[2 * PATH_MAX];
+    int64_t length = 0;
+    normalize(f, path, normal);
+    const struct descriptor *d = find_descriptor(f, path);
+    if (!strcmp(path, "/proc/self"))
+        length = snprintf(target, sizeof target, "%d", linux_pid(f->machine));
+    else if (!strcmp(normal, "/proc/self/exe"))
+        length = snprintf(target, sizeof target, "%s", f->program);
+    else if (!strcmp(normal, "/proc/self/root"))
+        length = snprintf(target, sizeof target, "/");
+    else if (!strcmp(normal, "/proc/self/cwd"))
+        length = files_folder_path(f, &f->cwd, target, sizeof target) ? -ENOENT : (int64_t)strlen(target);
+    else if (d)
+        length = describe(f, d, target, sizeof target);
+    else if (strcmp(path, normal) && special_exists(f, path))
+        length = snprintf(target, sizeof target, "%s", normal);
+    else
+        return special_exists(f, path) ? -EINVAL : -ENOENT;
+    if (length < 0)
+        return length;
+    size_t copied = (size_t)length < size ? (size_t)length : size;
+    memcpy(text, target, copied);
+    return (int64_t)copied;
+}

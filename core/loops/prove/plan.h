@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// From a summary and a proposed class to something that runs instead of the loop: what has to hold at the
+// loop's entry, and the kernel that does its iterations if it does.
+#ifndef CORE_LOOPS_PLAN_H
+#define CORE_LOOPS_PLAN_H
+
+#include "core/state/memory.h"
+#include "core/loops/propose/loop_nets.h"
+#include "core/loops/expr/summary.h"
+
+struct loop_plan;
+
+// Compares the proposed class with the summary. NULL if they do not agree or no kernel can do it; *reason
+// says why, in a few words ("a store may change what the loop loads"). The plan keeps a copy of what it
+// needs.
+struct loop_plan *plan_make(const struct loop_summary *s, enum loop_class proposed, const char **reason);
+void plan_free(struct loop_plan *p);
+
+// The class that the summary itself shows, LOOP_OTHER if none: for labels of training data, which have to
+// agree with it, and for the hand rule's oracle.
+enum loop_class plan_class_of(const struct loop_summary *s);
+
+// What a run of a plan did.
+struct plan_result {
+    // complete ones that the kernel did; 0 = the guard did not hold, or it has not paid lately, and nothing
+    // is changed
+    uint64_t iterations;
+    uint64_t credited; // instructions of those
+    // instructions that the engine now has to run, from the header on, to leave the loop: the last one or
+    // two iterations, which make every register and flag as they have to be
+    uint64_t tail;
+    uint64_t trips; // all iterations from the guard to the exit, also where the guard did not hold but the
+                    // count is known; else 0
+};
+
+// At the header, with the registers of an iteration's start in c->x: checks the guard and does all
+// iterations but the last (or last two). Stores through pages that hold decoded code, or that the guest may
+// not access, never happen: then the guard does not hold. Emulation thread.
+struct plan_result plan_run(const struct loop_plan *p, cpu *c, struct memory *memory);
+
+// Of a plan of class LOOP_POLL, which has no iterations to do: whether the loop goes round until a word
+// changes that others than the guest write, too. At the header. Emulation thread.
+bool plan_waits(const struct loop_plan *p, const cpu *c, struct memory *memory);
+
+// Whether runs of the plan have cost more than they have won, lately: then the next ones would do nothing.
+// The caller who asks takes that upon himself; true once. Emulation thread.
+bool plan_rests(const struct loop_plan *p);
+
+// For verification: the memory that a run with the present registers would write, as at most max ranges;
+// returns how many, or -1 if the guard does not hold.
+struct plan_range {
+    uint64_t address, length;
+};
+int plan_writes(const struct loop_plan *p, cpu *c, struct memory *memory, struct plan_range *ranges, int max);
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Host signals on guest memory become guest faults.
+#include "core/engine/engine.h"
+#include "core/engine/translate/translate.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "core/linux/signals.h"
+
+static _Thread_local struct fault_context *innermost;
+static struct sigaction previous_segv, previous_bus;
+
+void fault_begin(struct fault_context *context, struct machine *m)
+{
+    context->machine = m;
+    context->outer = innermost;
+    innermost = context;
+}
+
+void fault_end(struct fault_context *context)
+{
+    innermost = context->outer;
+}
+
+_Noreturn void fault_leave(void)
+{
+    __builtin_longjmp(innermost->env, 1);
+}
+
+_Noreturn void fault_raise(enum fault_kind kind, uint64_t address, bool is_store)
+{
+    cpu *c = &innermost->machine->cpu;
+    c->fault_kind = kind;
+    c->fault_address = address;
+    c->fault_is_store = is_store;
+    c->stop = STOP_FAULT;
+    if (c->stepping)
+        c->current = c->stepping;
+    fault_leave();
+}
+
+static uint64_t host_pc(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+#else
+#error "tell here where this host says its program counter"
+#endif
+}
+
+static bool is_store_fault(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return context->uc_mcontext.gregs[REG_ERR] & 2; // the page fault's error code, bit W
+#else
+#error "tell here how this host marks a faulting store"
+#endif
+}
+
+// Runs on the faulting thread. Jumping out is sound: guest accesses are made only where no lock is held and
+// no library function is interrupted, and SA_NODEFER leaves no mask to restore.
+static void on_fault(int signal, siginfo_t *info, void *host_context)
+{
+    struct fault_context *context = innermost;
+    if (info->si_code <= 0 && linux_note_host_signal(info, host_context)) // sent by kill, not raised here
+        return;
+    if (context) {
+        struct machine *m = context->machine;
+        cpu *c = &m->cpu;
+        uint64_t offset = (uint64_t)((uint8_t *)info->si_addr - m->memory.base);
+        bool is_store = is_store_fault(host_context);
+        if (offset < MEMORY_OPS_OFFSET) {
+            if (signal == SIGSEGV && is_store && memory_handle_write(&m->memory, offset))
+                return;
+            uint32_t pc;
+            unsigned left;
+            if (m->translator && translate_guest_pc(m->translator, host_pc(host_context), &pc, &left)) {
+                // Unless the code is precise, what the region has retired is in a register of its own: what
+                // is known is the last synchronisation.
+                c->current = m->memory.ops + pc / 4;
+                c->retired_bias =
+                    -(c->budget + (int64_t)left) * (int64_t)sizeof(op) - (int64_t)(intptr_t)c->current;
+            }
+            bool mapped = offset < GUEST_SPACE && m->memory.pages[offset / GUEST_PAGE] & MEMORY_MAPPED;
+            fault_raise(signal == SIGBUS ? FAULT_FILE_END
+                        : mapped         ? FAULT_PERMISSION
+                                         : FAULT_MAPPING,
+                        offset, is_store);
+        }
+        // The guest jumped to where nothing is executable: its op is not accessible.
+        uint64_t pc = (offset - MEMORY_OPS_OFFSET) / sizeof(op) * 4;
+        if (pc < GUEST_SPACE) {
+            c->current = m->memory.ops + pc / 4;
+            bool mapped = m->memory.pages[pc / GUEST_PAGE] & MEMORY_MAPPED;
+            fault_raise(mapped ? FAULT_PERMISSION : FAULT_MAPPING, pc, false);
+        }
+    }
+    // Not the guest's doing: the instruction runs again under the previous disposition.
+    sigaction(signal, signal == SIGBUS ? &previous_bus : &previous_segv, NULL);
+}
+
+static void install(void)
+{
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, &previous_segv);
+    sigaction(SIGBUS, &action, &previous_bus);
+}
+
+void fault_init(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, install);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Guest memory: 4 GiB of address space in one host reservation, protected page by page by the host's
+// MMU, and beside it one op for each possible instruction.
+#ifndef CORE_MEMORY_H
+#define CORE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/isa/op.h"
+
+#define GUEST_PAGE 4096ull
+#define GUEST_SPACE (1ull << 32) // guest addresses are below this
+#define GUEST_MMAP_MIN 0x10000ull // nothing is mapped below
+
+// The reservation: guard, guest space, guard, ops, guard. The ops of a page that the guest may not execute
+// are inaccessible, so that a wild jump faults in the host's MMU and costs no check.
+#define MEMORY_GUARD 0x10000ull
+#define MEMORY_OPS_OFFSET (GUEST_SPACE + MEMORY_GUARD) // from memory.base to memory.ops
+
+// What memory.pages holds for each guest page. The low three bits are PROT_READ, PROT_WRITE and
+// PROT_EXEC as the guest asked for them; the host's protection never includes PROT_EXEC, and a page
+// that holds decoded code (MEMORY_CODE) is kept write-protected on the host until it is written.
+enum {
+    MEMORY_MAPPED = 1 << 3,
+    MEMORY_CODE = 1 << 4, // ops of this page have been decoded
+    MEMORY_SHARED = 1 << 5, // a device or a shared file mapping: not counted against the limit
+    MEMORY_FILE = 1 << 6, // backed by something else than zeroes: cannot grow, may end before the mapping
+    MEMORY_STEADY = 1 << 7, // of MEMORY_FILE: does not end before the mapping, and only the guest writes it
+};
+
+struct memory {
+    uint8_t *base; // host address of guest address 0; GUEST_SPACE bytes and a guard behind
+    op *ops; // the op of the instruction at guest address P is ops[P / 4]
+    uint8_t *pages; // [GUEST_SPACE / GUEST_PAGE]; below 2 GiB
+    uint64_t limit; // bytes that the guest may have mapped privately, other than PROT_NONE
+    uint64_t mapped; // bytes that it has
+    bool has_steady; // some page is, or was, MEMORY_STEADY
+    // Told of every range whose decoded code is forgotten; may be called in a signal handler.
+    void (*on_forget)(void *owner, uint64_t address, uint64_t length);
+    void *owner;
+};
+
+// Reserves the address space. Returns 0, or -1 with errno.
+int memory_create(struct memory *m, uint64_t limit);
+void memory_destroy(struct memory *m);
+
+// Drops every mapping (execve).
+void memory_clear(struct memory *m);
+
+// The calls below take page-aligned addresses and lengths, and return 0 or a negative errno
+// (ENOMEM over the limit or out of address space, EINVAL for a range outside the space).
+
+// Maps zeroed private memory at address, replacing what was there.
+int memory_map(struct memory *m, uint64_t address, uint64_t length, int prot);
+
+// Maps a host file (MAP_PRIVATE or MAP_SHARED in flags); fd is a host descriptor. With MAP_ANONYMOUS in
+// flags and fd -1: zeroed memory that stays shared with forked children, counted against the limit.
+int memory_map_file(struct memory *m, uint64_t address, uint64_t length, int prot, int flags, int fd,
+                    uint64_t offset);
+int memory_unmap(struct memory *m, uint64_t address, uint64_t length);
+int memory_protect(struct memory *m, uint64_t address, uint64_t length, int prot);
+
+// Moves the pages at from to to, which becomes mapped with the same protection; from is left unmapped.
+int memory_move(struct memory *m, uint64_t from, uint64_t length, uint64_t to);
+
+// The highest free range of that length at or below ceiling, 0 if there is none. Never below GUEST_MMAP_MIN.
+uint64_t memory_find_free(const struct memory *m, uint64_t length, uint64_t ceiling);
+
+// What is mapped there is MEMORY_STEADY.
+void memory_set_steady(struct memory *m, uint64_t address, uint64_t length);
+
+// Whether the guest itself could access all of [address, address + length) with prot (PROT_READ, PROT_WRITE).
+bool memory_allows(const struct memory *m, uint64_t address, uint64_t length, int prot);
+
+// For the host's own accesses on behalf of the guest (system calls): the host pointer to the range, or NULL
+// if the guest could not access it so. With PROT_WRITE, decoded code in the range is forgotten first and the
+// host page made writable, so that the kernel may write there too. The top byte of address is ignored.
+void *memory_access(struct memory *m, uint64_t address, uint64_t length, int prot);
+
+// As memory_access, for calls that may transfer less than they were asked to: *length is cut to what is
+// accessible; NULL if that is nothing.
+void *memory_access_prefix(struct memory *m, uint64_t address, uint64_t *length, int prot);
+
+// Reads or writes length bytes of guest memory; false if the guest could not. Unlike accesses through
+// memory_access they never raise a host signal for pages behind the end of a mapped file.
+bool memory_read(struct memory *m, uint64_t address, void *to, uint64_t length);
+bool memory_write(struct memory *m, uint64_t address, const void *from, uint64_t length);
+
+// For the host's SIGSEGV handler: a store to guest address failed. True if it may be retried, because the
+// page was write-protected for the sake of decoded code only (which is forgotten). Async-signal-safe.
+bool memory_handle_write(struct memory *m, uint64_t address);
+
+// Forgets decoded ops of whole pages that touch [address, address + length): IC IVAU, unmapping, writes to
+// code.
+void memory_forget_code(struct memory *m, uint64_t address, uint64_t length);
+
+// Marks the page of pc as holding decoded code and write-protects it on the host. False when the guest may
+// not execute there.
+bool memory_mark_code(struct memory *m, uint64_t pc);
+
+#endif
