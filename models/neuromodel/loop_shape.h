@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What can be seen of a loop without understanding all of its instructions: which of them count, load,
 // store, call, and what the loop's exits hang on. Independent of the summary that the optimizer makes
-// (core/loops/expr/summary.h), for labels of loops that have none, and to compare with it. Slots on the stack are
-// followed like registers. Where ways through the body meet, what differs is not known, or hangs on data if
-// they part on data.
+// (core/loops/expr/summary.h), for labels of loops that have none, and to compare with it. Slots on the stack
+// are followed like registers. Where ways through the body meet, what differs is not known, or hangs on data
+// if they part on data.
 #ifndef MODELS_LOOP_SHAPE_H
 #define MODELS_LOOP_SHAPE_H
 

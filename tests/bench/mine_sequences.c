@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chooses the sequences that the interpreter runs in one handler, and prints core/engine/interp/sequences.def.
+// Chooses the sequences that the interpreter runs in one handler, and prints
+// core/engine/interp/sequences.def.
 //
 //   mine_sequences COUNT PROFILE…
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Native test of core/state/memory.c: mapping, limits, moving, the search for free ranges against a plain model,
-// and ops that are forgotten when their code is written.
+// Native test of core/state/memory.c: mapping, limits, moving, the search for free ranges against a plain
+// model, and ops that are forgotten when their code is written.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

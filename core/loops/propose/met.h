@@ -10,8 +10,9 @@ struct met_loop {
     enum loop_class class; // that its summary shows
 };
 
-// Adds these loops to folder/met.loops (models/neuromodel/loop_data.h says how it reads), unless they are there; only
-// the newest few thousand stay. The file is replaced as a whole. Nothing happens where it cannot be written.
+// Adds these loops to folder/met.loops (models/neuromodel/loop_data.h says how it reads), unless they are
+// there; only the newest few thousand stay. The file is replaced as a whole. Nothing happens where it cannot
+// be written.
 void met_add(const char *folder, const struct met_loop *loops, unsigned count);
 
 #endif
