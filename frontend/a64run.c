@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/core.h"
-#include "models.h"
+#include "frontend/base/models.h"
 
 enum { STATUS_OWN = 125, STATUS_NOT_PROGRAM = 126, STATUS_NO_FILE = 127 };
 

@@ -3,10 +3,11 @@
 
 #include <stdio.h>
 
-#include "interrupt.h"
-#include "launch.h"
-#include "log.h"
-#include "output.h"
+#include "frontend/base/interrupt.h"
+#include "frontend/base/log.h"
+#include "frontend/command/launch.h"
+#include "frontend/record/output.h"
+#include "frontend/session/conclude.h"
 
 // How long a guest that was asked to quit may take to save its configuration.
 #define QUIT_MS 2000
@@ -15,52 +16,6 @@ static bool take_frame(void *user, struct session *s, const struct machine_frame
                        const struct frame_figures *figures)
 {
     return output_frame(user, s, frame, figures);
-}
-
-static void print_timing(const struct session_timing *t)
-{
-    printf("timed demo: %u frames, %u tics in %.3f s: %.1f frames a second\n"
-           "guest: %llu instructions in %.3f s of emulating: %.0f MIPS\n",
-           t->frames, t->tics, t->seconds, t->seconds > 0 ? t->frames / t->seconds : 0,
-           (unsigned long long)t->retired, t->emulating_seconds,
-           t->emulating_seconds > 0 ? (double)t->retired / t->emulating_seconds / 1e6 : 0);
-    if (t->credited) {
-        printf("loops: %llu more instructions credited to kernels: %.0f MIPS effective\n",
-               (unsigned long long)t->credited,
-               t->emulating_seconds > 0 ? (double)(t->retired + t->credited) / t->emulating_seconds / 1e6
-                                        : 0);
-    }
-    fflush(stdout);
-}
-
-enum status conclude(struct session *s, bool interrupted, struct failure *failure)
-{
-    struct session_state state;
-    struct session_timing timing;
-    session_get_state(s, &state);
-    if (session_get_timing(s, &timing)) {
-        print_timing(&timing);
-    }
-    if (state.end == SESSION_FAULTED) {
-        fail(failure, STATUS_FAULT, "the guest did something impossible and was stopped\n%s",
-             session_end_text(s));
-        return STATUS_FAULT;
-    }
-    if (state.end == SESSION_EXITED && state.exit_status != 0) {
-        const char *text = session_end_text(s);
-        fail(failure, STATUS_ENGINE, "the engine ended with status %d\n%s", state.exit_status, text);
-        return STATUS_ENGINE;
-    }
-    struct machine_stats stats;
-    session_get_stats(s, &stats);
-    if (stats.verify_failures) {
-        fail(failure, STATUS_DIFFERS,
-             "--verify: %llu entries of replaced loops did not do what the plain loop does; those loops were "
-             "switched off, and are named above and in the log",
-             (unsigned long long)stats.verify_failures);
-        return STATUS_DIFFERS;
-    }
-    return interrupted ? STATUS_INTERRUPTED : STATUS_OK;
 }
 
 // Runs the session to its end or to a signal; returns the exit status.
@@ -77,7 +32,7 @@ static int run(struct session *s, struct output *output, const struct launch *la
     }
     session_stop(s);
     struct failure failure = {0};
-    enum status status = conclude(s, interrupted, &failure);
+    enum status status = session_conclude(s, interrupted, &failure);
     if (failure.text) {
         failure_report(&failure);
     }

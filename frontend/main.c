@@ -2,14 +2,14 @@
 // The program: command line and settings, then one of the things it can do.
 #include <stdio.h>
 
-#include "about.h"
-#include "config.h"
+#include "frontend/base/log.h"
+#include "frontend/command/about.h"
+#include "frontend/command/config.h"
+#include "frontend/command/launch.h"
+#include "frontend/command/options.h"
+#include "frontend/command/wad.h"
 #include "headless.h"
-#include "launch.h"
-#include "log.h"
-#include "options.h"
 #include "screen.h"
-#include "wad.h"
 
 bool screen_needed(const struct options *options)
 {

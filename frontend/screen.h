@@ -4,8 +4,8 @@
 #ifndef FRONTEND_SCREEN_H
 #define FRONTEND_SCREEN_H
 
-#include "config.h"
-#include "options.h"
+#include "frontend/command/config.h"
+#include "frontend/command/options.h"
 
 // Whether what options ask for takes a screen: then it is screen_run that does it.
 bool screen_needed(const struct options *options);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "paths.h"
+#include "frontend/base/paths.h"
 #include "screen.h"
 
 int screen_run(__attribute__((unused)) const struct options *options,

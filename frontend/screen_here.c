@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Of neurodoom_window.
-#include "doctor.h"
-#include "launch.h"
+#include "frontend/command/launch.h"
+#include "frontend/window/doctor.h"
+#include "frontend/window/window.h"
 #include "screen.h"
-#include "window.h"
 
 int screen_run(const struct options *options, struct settings *settings, __attribute__((unused)) char **argv)
 {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "about.h"
+
+#include <string.h>
+
+#include "frontend/base/host.h"
+
+void about_version(FILE *stream)
+{
+    fprintf(stream, "neurodoom %s (%s)\n%s\n", host_version, host_git, host_flags);
+}
+
+void about_keys(const struct settings *settings, FILE *stream)
+{
+    fprintf(
+        stream,
+        "DOOM has all of its keys. The leader key %s, tapped, opens the panel; followed by a key, or held\n"
+        "while one is pressed, it does what stands here. Keys are positions on a US keyboard; the settings\n"
+        "[leader] and [direct] change them.\n\n"
+        "%-16s %-10s %-16s %s\n",
+        settings->leader_key, "setting", "leader +", "direct", "what");
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        const struct action_info *info = &action_table[i];
+        const char *leader = settings->leader[i], *direct = settings->direct[i];
+        const char *missing = action_missing((enum action)i);
+        fprintf(stream, "%-16s %-10s %-16s %s%s%s%s\n", info->name, strcmp(leader, "-") == 0 ? "" : leader,
+                strcmp(direct, "-") == 0 ? "" : direct, info->label, missing ? " (" : "",
+                missing ? missing : "", missing ? ")" : "");
+    }
+}

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "frontend/base/log.h"
+#include "frontend/base/paths.h"
+
+enum kind {
+    KIND_CHOICE, // int, one of words
+    KIND_ENGINE, // int, one of those in this build
+    KIND_SWITCH, // bool, on or off
+    KIND_NUMBER, // int, least..most
+    KIND_FACTOR, // int, percent; written as a factor from 0.5 to 4
+    KIND_SPEED, // int, a percentage, max or auto
+    KIND_GEOMETRY, // char *, auto or WIDTHxHEIGHT
+    KIND_TEXT, // char *
+};
+
+struct setting {
+    const char *section, *key;
+    enum kind kind;
+    size_t offset; // in struct settings
+    const char *initial; // NULL: the build's default engine
+    const char *words[5]; // KIND_CHOICE
+    int least, most; // KIND_NUMBER
+};
+
+#define AT(field) offsetof(struct settings, field)
+
+static const struct setting fixed[] = {
+    {"machine", "engine", KIND_ENGINE, AT(engine), NULL, {0}, 0, 0},
+    {"machine", "speed", KIND_SPEED, AT(speed), "auto", {0}, 0, 0},
+    {"machine", "clock", KIND_CHOICE, AT(clock), "auto", {"auto", "real", "virtual"}, 0, 0},
+    {"machine", "ram", KIND_NUMBER, AT(ram), "256", {0}, 32, 2048},
+    {"neural", "all", KIND_SWITCH, AT(neural), "on", {0}, 0, 0},
+    {"neural", "dispatch", KIND_CHOICE, AT(dispatch), "hybrid", {"off", "hybrid", "pure", "live"}, 0, 0},
+    {"neural", "loops", KIND_SWITCH, AT(loops), "on", {0}, 0, 0},
+    {"neural", "idle", KIND_SWITCH, AT(idle), "on", {0}, 0, 0},
+    {"neural", "verify", KIND_SWITCH, AT(verify), "off", {0}, 0, 0},
+    {"window", "fullscreen", KIND_SWITCH, AT(fullscreen), "off", {0}, 0, 0},
+    {"window", "geometry", KIND_GEOMETRY, AT(geometry), "auto", {0}, 0, 0},
+    {"window", "scale", KIND_CHOICE, AT(scale), "fit", {"fit", "integer", "stretch"}, 0, 0},
+    {"window", "aspect", KIND_CHOICE, AT(aspect), "4:3", {"4:3", "square"}, 0, 0},
+    {"window", "filter", KIND_CHOICE, AT(filter), "sharp", {"sharp", "nearest", "linear"}, 0, 0},
+    {"window", "vsync", KIND_SWITCH, AT(vsync), "on", {0}, 0, 0},
+    {"window", "pause-unfocused", KIND_SWITCH, AT(pause_unfocused), "on", {0}, 0, 0},
+    {"overlay", "preset", KIND_CHOICE, AT(overlay), "mini", {"off", "mini", "std", "full"}, 0, 0},
+    {"overlay", "graph", KIND_SWITCH, AT(graph), "on", {0}, 0, 0},
+    {"overlay", "scale", KIND_FACTOR, AT(overlay_scale), "1", {0}, 0, 0},
+    {"log", "level", KIND_CHOICE, AT(log_level), "info", {"error", "warning", "info", "debug"}, 0, 0},
+    {"game", "iwad", KIND_TEXT, AT(iwad), "", {0}, 0, 0},
+    {"leader", "key", KIND_TEXT, AT(leader_key), LEADER_KEY, {0}, 0, 0},
+};
+
+enum { FIXED = sizeof fixed / sizeof *fixed, SETTINGS = FIXED + 2 * ACTION_COUNT };
+
+// Where each setting's value came from, for --dump-config.
+static char *origins[SETTINGS];
+
+// Setting i of all: those above, then the two keys of each action.
+static struct setting setting_at(int i)
+{
+    if (i < FIXED) {
+        return fixed[i];
+    }
+    int action = (i - FIXED) / 2;
+    bool direct = (i - FIXED) % 2;
+    const struct action_info *info = &action_table[action];
+    return (struct setting){
+        .section = direct ? "direct" : "leader",
+        .key = info->name,
+        .kind = KIND_TEXT,
+        .offset = (direct ? AT(direct) : AT(leader)) + (size_t)action * sizeof(char *),
+        .initial = direct ? info->direct : info->leader,
+    };
+}
+
+static int find(const char *section, const char *key)
+{
+    for (int i = 0; i < SETTINGS; i++) {
+        struct setting s = setting_at(i);
+        if (strcmp(s.section, section) == 0 && strcmp(s.key, key) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void *place(const struct settings *settings, const struct setting *s)
+{
+    return (char *)settings + s->offset;
+}
+
+// A whole decimal number and nothing else.
+static bool parse_number(const char *text, int *number)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (end == text || *end || errno || value < INT_MIN || value > INT_MAX || isspace((unsigned char)*text)) {
+        return false;
+    }
+    *number = (int)value;
+    return true;
+}
+
+static bool parse_geometry(const char *text, int *width, int *height)
+{
+    char after;
+    return sscanf(text, "%5dx%5d%c", width, height, &after) == 2 && *width >= 160 && *height >= 100 &&
+           *width <= 16384 && *height <= 16384;
+}
+
+bool config_geometry(const struct settings *settings, int *width, int *height)
+{
+    return parse_geometry(settings->geometry, width, height);
+}
+
+// Sets *field, or returns what would have been right.
+static char *parse_value(const struct setting *s, void *field, const char *value)
+{
+    switch (s->kind) {
+    case KIND_CHOICE: {
+        char *expected = text_copy("one of");
+        for (int i = 0; i < 5 && s->words[i]; i++) {
+            if (text_same(value, s->words[i])) {
+                *(int *)field = i;
+                free(expected);
+                return NULL;
+            }
+            char *longer = text_format("%s%s %s", expected, i ? "," : "", s->words[i]);
+            free(expected);
+            expected = longer;
+        }
+        return expected;
+    }
+    case KIND_ENGINE: {
+        enum machine_engine engine;
+        if (machine_engine_by_name(value, &engine)) {
+            *(int *)field = (int)engine;
+            return NULL;
+        }
+        return text_format("an engine of this build: %s", machine_engine_names());
+    }
+    case KIND_SWITCH:
+        if (text_same(value, "on") || text_same(value, "off")) {
+            *(bool *)field = text_same(value, "on");
+            return NULL;
+        }
+        return text_copy("on or off");
+    case KIND_NUMBER: {
+        int number;
+        if (parse_number(value, &number) && number >= s->least && number <= s->most) {
+            *(int *)field = number;
+            return NULL;
+        }
+        return text_format("a number from %d to %d", s->least, s->most);
+    }
+    case KIND_FACTOR: {
+        double factor;
+        char after;
+        if (sscanf(value, "%lf%c", &factor, &after) == 1 && factor >= 0.5 && factor <= 4) {
+            *(int *)field = (int)(factor * 100 + 0.5);
+            return NULL;
+        }
+        return text_copy("a factor from 0.5 to 4");
+    }
+    case KIND_SPEED: {
+        int number;
+        size_t length = strlen(value);
+        char *digits = text_copy(value);
+        if (length && digits[length - 1] == '%') {
+            digits[length - 1] = '\0';
+        }
+        bool good = parse_number(digits, &number) && number >= 1 && number <= 10000;
+        free(digits);
+        if (text_same(value, "max") || text_same(value, "auto")) {
+            number = text_same(value, "max") ? SPEED_MAX : SPEED_AUTO;
+            good = true;
+        }
+        if (good) {
+            *(int *)field = number;
+            return NULL;
+        }
+        return text_copy("a percentage from 1 to 10000, or max");
+    }
+    case KIND_GEOMETRY: {
+        int width, height;
+        if (!text_same(value, "auto") && !parse_geometry(value, &width, &height)) {
+            return text_copy("WIDTHxHEIGHT, such as 1280x960");
+        }
+        break;
+    }
+    case KIND_TEXT: break;
+    }
+    char **text = field;
+    free(*text);
+    *text = text_copy(value);
+    return NULL;
+}
+
+// origin: for messages and --dump-config, such as "command line" or "/etc/…, line 3".
+static bool set(struct settings *settings, const char *section, const char *key, const char *value,
+                const char *origin, struct failure *failure)
+{
+    int i = find(section, key);
+    if (i < 0) {
+        return fail(failure, STATUS_USAGE,
+                    "%s: there is no setting %s.%s (neurodoom --dump-config lists all)", origin, section,
+                    key);
+    }
+    struct setting s = setting_at(i);
+    char *expected = parse_value(&s, place(settings, &s), value);
+    if (expected) {
+        fail(failure, STATUS_USAGE, "%s: %s.%s is \"%s\" but has to be %s", origin, section, key, value,
+             expected);
+        free(expected);
+        return false;
+    }
+    free(origins[i]);
+    origins[i] = text_copy(origin);
+    return true;
+}
+
+// Cuts the blanks off both ends, in place.
+static char *trim(char *text)
+{
+    while (isspace((unsigned char)*text)) {
+        text++;
+    }
+    char *end = text + strlen(text);
+    while (end > text && isspace((unsigned char)end[-1])) {
+        *--end = '\0';
+    }
+    return text;
+}
+
+// One line of a settings file; section carries over from line to line.
+static bool read_line(struct settings *settings, char *line, char section[32], const char *origin,
+                      struct failure *failure)
+{
+    line = trim(line);
+    if (*line == '\0' || *line == '#' || *line == ';') {
+        return true;
+    }
+    size_t length = strlen(line);
+    if (*line == '[') {
+        if (line[length - 1] != ']' || length < 3 || length > 32) {
+            return fail(failure, STATUS_USAGE, "%s: a section looks like [window], not \"%s\"", origin, line);
+        }
+        memcpy(section, line + 1, length - 2);
+        section[length - 2] = '\0';
+        return true;
+    }
+    char *equals = strchr(line, '=');
+    if (!equals) {
+        return fail(failure, STATUS_USAGE, "%s: \"%s\" is neither [section] nor key = value", origin, line);
+    }
+    *equals = '\0';
+    return set(settings, section, trim(line), trim(equals + 1), origin, failure);
+}
+
+// must_exist: a missing file is an error, not an empty one.
+static bool read_file(struct settings *settings, const char *path, bool must_exist, struct failure *failure)
+{
+    FILE *stream = path_is_folder(path) ? NULL : fopen(path, "re");
+    if (!stream) {
+        if (!must_exist && (errno == ENOENT || errno == ENOTDIR)) {
+            return true;
+        }
+        return fail(failure, STATUS_USAGE, "cannot read the settings file %s: %s", path,
+                    path_is_folder(path) ? "it is a folder" : strerror(errno));
+    }
+    char section[32] = "", line[1024];
+    bool good = true;
+    for (int number = 1; good && fgets(line, sizeof line, stream); number++) {
+        char *origin = text_format("%s, line %d", path, number);
+        if (!strchr(line, '\n') && !feof(stream)) {
+            good =
+                fail(failure, STATUS_USAGE, "%s: the line is longer than %zu bytes", origin, sizeof line - 2);
+        } else {
+            good = read_line(settings, line, section, origin, failure);
+        }
+        free(origin);
+    }
+    fclose(stream);
+    return good;
+}
+
+static bool read_command_line(struct settings *settings, const struct text_list *assignments,
+                              struct failure *failure)
+{
+    for (size_t i = 0; i < assignments->count; i++) {
+        char *section = text_copy(assignments->items[i]);
+        char *equals = strchr(section, '=');
+        char *dot = equals ? memchr(section, '.', (size_t)(equals - section)) : NULL;
+        bool good;
+        if (dot) {
+            *dot = *equals = '\0';
+            good = set(settings, trim(section), trim(dot + 1), trim(equals + 1), "command line", failure);
+        } else {
+            good = fail(failure, STATUS_USAGE,
+                        "--set takes section.key=value, such as window.filter=linear, not \"%s\"", section);
+        }
+        free(section);
+        if (!good) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool config_load(struct settings *settings, const struct config_sources *sources, struct failure *failure)
+{
+    *settings = (struct settings){0};
+    for (int i = 0; i < SETTINGS; i++) {
+        struct setting s = setting_at(i);
+        const char *initial = s.initial ? s.initial : machine_engine_name(machine_default_engine());
+        if (!set(settings, s.section, s.key, initial, "built-in", failure)) {
+            return false;
+        }
+    }
+    const char *variable = getenv("NEURODOOM_CONFIG");
+    char *user = path_user(PATH_CONFIG, "neurodoom.ini");
+    bool good = read_file(settings, "/etc/neurodoom/neurodoom.ini", false, failure) &&
+                read_file(settings, user, false, failure) &&
+                (!variable || !*variable || read_file(settings, variable, true, failure)) &&
+                (!sources->file || read_file(settings, sources->file, true, failure)) &&
+                (!sources->command_line || read_command_line(settings, sources->command_line, failure));
+    free(user);
+    return good;
+}
+
+void config_free(struct settings *settings)
+{
+    for (int i = 0; i < SETTINGS; i++) {
+        struct setting s = setting_at(i);
+        if (s.kind == KIND_TEXT || s.kind == KIND_GEOMETRY) {
+            free(*(char **)place(settings, &s));
+        }
+        free(origins[i]);
+        origins[i] = NULL;
+    }
+    *settings = (struct settings){0};
+}
+
+static void print_value(const struct setting *s, const void *field, FILE *stream)
+{
+    switch (s->kind) {
+    case KIND_CHOICE: fputs(s->words[*(const int *)field], stream); break;
+    case KIND_ENGINE: fputs(machine_engine_name((enum machine_engine) * (const int *)field), stream); break;
+    case KIND_SWITCH: fputs(*(const bool *)field ? "on" : "off", stream); break;
+    case KIND_NUMBER: fprintf(stream, "%d", *(const int *)field); break;
+    case KIND_FACTOR: fprintf(stream, "%g", *(const int *)field / 100.0); break;
+    case KIND_SPEED: {
+        int speed = *(const int *)field;
+        if (speed > 0) {
+            fprintf(stream, "%d", speed);
+        } else {
+            fputs(speed == SPEED_MAX ? "max" : "auto", stream);
+        }
+        break;
+    }
+    case KIND_GEOMETRY:
+    case KIND_TEXT: fputs(*(char *const *)field, stream); break;
+    }
+}
+
+void config_dump(const struct settings *settings, FILE *stream)
+{
+    // A section's settings are not all neighbours in the table: each section is printed where it first
+    // appears, with all of its keys.
+    for (int first = 0; first < SETTINGS; first++) {
+        const char *section = setting_at(first).section;
+        bool seen = false;
+        for (int i = 0; i < first; i++) {
+            seen |= strcmp(setting_at(i).section, section) == 0;
+        }
+        if (seen) {
+            continue;
+        }
+        fprintf(stream, "%s[%s]\n", first ? "\n" : "", section);
+        for (int i = first; i < SETTINGS; i++) {
+            struct setting s = setting_at(i);
+            if (strcmp(s.section, section) == 0) {
+                fprintf(stream, "# %s\n%s = ", origins[i], s.key);
+                print_value(&s, place(settings, &s), stream);
+                fputc('\n', stream);
+            }
+        }
+    }
+}
+
+const char *config_choice_name(const char *name, int value)
+{
+    for (int i = 0; i < FIXED; i++) {
+        size_t length = strlen(fixed[i].section);
+        if (strncmp(name, fixed[i].section, length) == 0 && name[length] == '.' &&
+            strcmp(name + length + 1, fixed[i].key) == 0) {
+            return fixed[i].words[value];
+        }
+    }
+    return "";
+}

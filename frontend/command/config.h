@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The settings: one table names each, its values and its place in struct settings. They come, later ones
+// winning, from: built-in < /etc/neurodoom/neurodoom.ini < the user's file < the file that NEURODOOM_CONFIG
+// names < the file of --config < the command line, in its order.
+#ifndef FRONTEND_CONFIG_H
+#define FRONTEND_CONFIG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "actions.h"
+#include "frontend/base/status.h"
+#include "frontend/base/text.h"
+
+enum clock_choice { CLOCK_AUTO, CLOCK_REAL, CLOCK_VIRTUAL };
+enum scale_choice { SCALE_FIT, SCALE_INTEGER, SCALE_STRETCH, SCALE_CHOICES };
+enum aspect_choice { ASPECT_4_3, ASPECT_SQUARE, ASPECT_CHOICES };
+enum filter_choice { FILTER_SHARP, FILTER_NEAREST, FILTER_LINEAR, FILTER_CHOICES };
+enum overlay_choice { OVERLAY_OFF, OVERLAY_MINI, OVERLAY_STD, OVERLAY_FULL, OVERLAY_CHOICES };
+
+#define SPEED_AUTO (-1) // 100 with the real clock, as fast as possible with the virtual one
+#define SPEED_MAX 0
+
+struct settings {
+    int engine; // enum machine_engine
+    int speed; // percent, SPEED_MAX or SPEED_AUTO
+    int clock; // enum clock_choice
+    int ram; // MiB
+    bool neural; // everything that a net switches
+    int dispatch; // enum machine_dispatch
+    bool loops, verify, idle; // see struct machine_config
+    bool fullscreen;
+    char *geometry; // "auto" or WIDTHxHEIGHT
+    int scale, aspect, filter; // enum …_choice
+    bool vsync;
+    bool pause_unfocused;
+    int overlay; // enum overlay_choice
+    bool graph;
+    int overlay_scale; // percent
+    int log_level; // enum log_level
+    char *iwad; // a path, a name to search for, or empty: search for any
+    char *leader_key;
+    char *leader[ACTION_COUNT]; // key after the leader key, by action
+    char *direct[ACTION_COUNT]; // key on its own, by action
+};
+
+// Where the settings of one run come from, in order.
+struct config_sources {
+    const char *file; // of --config, or NULL
+    const struct text_list *command_line; // "section.key=value" each, or NULL
+};
+
+// Reads all sources. False: *failure says which file, line or option is wrong.
+bool config_load(struct settings *settings, const struct config_sources *sources, struct failure *failure);
+void config_free(struct settings *settings);
+
+// Every setting with its value and where that came from, as a file that can be read back.
+void config_dump(const struct settings *settings, FILE *stream);
+
+// The words of a choice setting in the order of its enum, such as "window.scale".
+const char *config_choice_name(const char *name, int value);
+
+// Takes WIDTHxHEIGHT apart; false for "auto".
+bool config_geometry(const struct settings *settings, int *width, int *height);
+
+#endif

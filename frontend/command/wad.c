@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include "wad.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "frontend/base/log.h"
+#include "frontend/base/paths.h"
+
+// The search order. freedm has no monsters, so it is taken only where nothing else is found anywhere.
+static const char *const names[] = {"doom2.wad", "tnt.wad",       "plutonia.wad",  "doom.wad",
+                                    "doom1.wad", "freedoom2.wad", "freedoom1.wad", "freedm.wad"};
+enum { NAMES = sizeof names / sizeof *names, LAST_CHOICE = NAMES - 1 };
+
+// More lumps than any game has; a directory of that size is read into memory.
+enum { LUMPS_MOST = 200000 };
+
+static uint32_t little32(const uint8_t *bytes)
+{
+    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+static void describe(struct wad_info *info, enum wad_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void describe(struct wad_info *info, enum wad_kind kind, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    info->kind = kind;
+    vsnprintf(info->what, sizeof info->what, format, arguments);
+    va_end(arguments);
+}
+
+// What a file that is no WAD seems to be.
+static const char *guess(const uint8_t *head, size_t length)
+{
+    static const struct {
+        const char *bytes;
+        size_t length;
+        const char *what;
+    } known[] = {
+        {"PK\3\4", 4, "a ZIP archive (unpack it first)"},
+        {"7z\xbc\xaf", 4, "a 7-Zip archive (unpack it first)"},
+        {"Rar!", 4, "a RAR archive (unpack it first)"},
+        {"\x1f\x8b", 2, "a gzip file (unpack it first)"},
+        {"\xfd"
+         "7zXZ",
+         5, "an xz file (unpack it first)"},
+        {"Patch File for DeHackEd", 23, "a DeHackEd patch (-deh takes those)"},
+        {"\x7f"
+         "ELF",
+         4, "a program"},
+        {"\x89PNG", 4, "a picture"},
+        {"<!DO", 4, "a web page (a download that went wrong?)"},
+        {"<htm", 4, "a web page (a download that went wrong?)"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (length >= known[i].length && memcmp(head, known[i].bytes, known[i].length) == 0) {
+            return known[i].what;
+        }
+    }
+    return length == 0 ? "an empty file" : "no WAD (it begins with neither IWAD nor PWAD)";
+}
+
+struct directory {
+    uint8_t *entries; // 16 bytes each: offset, size, name
+    uint32_t lumps;
+};
+
+static bool has_lump(const struct directory *directory, const char *name)
+{
+    for (uint32_t i = 0; i < directory->lumps; i++) {
+        if (strncmp((const char *)directory->entries + 16 * (size_t)i + 8, name, 8) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void identify_iwad(const struct directory *directory, struct wad_info *info)
+{
+    static const struct {
+        const char *lump, *game;
+    } others[] = {{"M_HTIC", "Heretic"}, {"CLUS1MSG", "Hexen"}, {"ENDSTRF", "Strife"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (has_lump(directory, others[i].lump)) {
+            describe(info, WAD_OTHER_GAME, "an IWAD of %s; this program plays DOOM", others[i].game);
+            return;
+        }
+    }
+    static const char *const needed[] = {"PLAYPAL", "COLORMAP", "PNAMES", "TEXTURE1"};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        if (!has_lump(directory, needed[i])) {
+            describe(info, WAD_DAMAGED, "an IWAD without the lump %s, so no complete game of DOOM",
+                     needed[i]);
+            return;
+        }
+    }
+    bool maps = has_lump(directory, "MAP01"), episode = has_lump(directory, "E1M1");
+    bool free_game = has_lump(directory, "FREEDOOM");
+    const char *game = NULL;
+    if (has_lump(directory, "FREEDM")) {
+        game = "FreeDM";
+    } else if (free_game && (maps || episode)) {
+        game = maps ? "Freedoom: Phase 2" : "Freedoom: Phase 1";
+    } else if (has_lump(directory, "HACX-R")) {
+        game = "Hacx";
+    } else if (maps) {
+        game = has_lump(directory, "REDTNT2") ? "Final DOOM: TNT: Evilution"
+               : has_lump(directory, "CAMO1") ? "Final DOOM: The Plutonia Experiment"
+                                              : "DOOM II";
+    } else if (episode) {
+        game = has_lump(directory, "E4M1")   ? "The Ultimate DOOM"
+               : has_lump(directory, "E2M1") ? "DOOM"
+                                             : "DOOM (shareware)";
+    }
+    if (game) {
+        describe(info, WAD_IWAD, "%s", game);
+    } else {
+        describe(info, WAD_DAMAGED, "an IWAD without E1M1 and MAP01, so no game of DOOM");
+    }
+}
+
+static void inspect_directory(const struct directory *directory, bool iwad, struct wad_info *info)
+{
+    for (uint32_t i = 0; i < directory->lumps; i++) {
+        const uint8_t *entry = directory->entries + 16 * (size_t)i;
+        uint64_t offset = little32(entry), size = little32(entry + 4);
+        if (size && offset + size > info->size) {
+            describe(info, WAD_DAMAGED, "a damaged WAD: lump %u of %u ends at byte %llu, the file at %llu",
+                     i + 1, directory->lumps, (unsigned long long)(offset + size),
+                     (unsigned long long)info->size);
+            return;
+        }
+    }
+    if (iwad) {
+        identify_iwad(directory, info);
+    } else {
+        describe(info, WAD_PWAD, "a PWAD, that is an add-on to a game");
+    }
+}
+
+static void inspect_stream(FILE *stream, struct wad_info *info)
+{
+    uint8_t head[32] = {0};
+    size_t length = fread(head, 1, sizeof head, stream);
+    bool iwad = length >= 4 && memcmp(head, "IWAD", 4) == 0;
+    if (!iwad && (length < 4 || memcmp(head, "PWAD", 4) != 0)) {
+        describe(info, WAD_NOT_WAD, "%s", guess(head, length));
+        return;
+    }
+    if (length < 12) {
+        describe(info, WAD_DAMAGED, "a WAD that is cut off within its header");
+        return;
+    }
+    uint32_t lumps = little32(head + 4), start = little32(head + 8);
+    info->lumps = lumps;
+    if (lumps > LUMPS_MOST || start + (uint64_t)lumps * 16 > info->size) {
+        describe(
+            info, WAD_DAMAGED,
+            "a damaged WAD: its header says %u lumps listed from byte %u on, but the file has %llu bytes",
+            lumps, start, (unsigned long long)info->size);
+        return;
+    }
+    struct directory directory = {memory_resize(NULL, (size_t)lumps * 16), lumps};
+    if (fseek(stream, (long)start, SEEK_SET) != 0 || fread(directory.entries, 16, lumps, stream) != lumps) {
+        describe(info, WAD_UNREADABLE, "unreadable (%s)", strerror(errno));
+    } else {
+        inspect_directory(&directory, iwad, info);
+    }
+    free(directory.entries);
+}
+
+void wad_inspect(const char *path, struct wad_info *info)
+{
+    *info = (struct wad_info){0};
+    struct stat file;
+    if (stat(path, &file) != 0) {
+        describe(info, WAD_UNREADABLE, "%s", errno == ENOENT ? "missing" : strerror(errno));
+        return;
+    }
+    if (!S_ISREG(file.st_mode)) {
+        describe(info, WAD_UNREADABLE, "%s", S_ISDIR(file.st_mode) ? "a folder" : "no regular file");
+        return;
+    }
+    FILE *stream = fopen(path, "re");
+    if (!stream) {
+        describe(info, WAD_UNREADABLE, "unreadable (%s)", strerror(errno));
+        return;
+    }
+    info->size = (uint64_t)file.st_size;
+    inspect_stream(stream, info);
+    fclose(stream);
+}
+
+// Adds a folder, or a file, unless it is listed already; takes ownership.
+static void add_folder(struct text_list *folders, char *folder)
+{
+    if (*folder && !text_list_has(folders, folder)) {
+        text_list_add(folders, folder);
+    } else {
+        free(folder);
+    }
+}
+
+// Adds each part of a colon-separated list, with suffix appended.
+static void add_parts(struct text_list *folders, const char *parts, const char *suffix)
+{
+    while (parts && *parts) {
+        size_t length = strcspn(parts, ":");
+        if (length) {
+            add_folder(folders, text_format("%.*s%s", (int)length, parts, suffix));
+        }
+        parts += length + (parts[length] == ':');
+    }
+}
+
+void wad_folders(struct text_list *folders)
+{
+    add_folder(folders, text_copy("."));
+    const char *folder = getenv("DOOMWADDIR");
+    if (folder) {
+        add_folder(folders, text_copy(folder));
+    }
+    add_parts(folders, getenv("DOOMWADPATH"), "");
+    char *home = path_data_home();
+    add_folder(folders, text_format("%s/games/doom", home));
+    free(home);
+    const char *shared = getenv("XDG_DATA_DIRS");
+    if (!shared || !*shared) {
+        shared = "/usr/local/share:/usr/share";
+    }
+    add_parts(folders, shared, "/games/doom");
+    add_parts(folders, shared, "/doom");
+    add_folder(folders, text_copy("/usr/local/share/games/doom"));
+    add_folder(folders, text_copy("/usr/share/games/doom"));
+}
+
+// The path of name in folder, in any case of letters, or NULL. An entry that is a file counts as holding
+// itself.
+static char *find_in(const char *folder, const char *name)
+{
+    if (path_is_file(folder)) {
+        return text_same(path_name(folder), name) ? text_copy(folder) : NULL;
+    }
+    DIR *stream = opendir(folder);
+    if (!stream) {
+        return NULL;
+    }
+    char *found = NULL;
+    for (struct dirent *entry; (entry = readdir(stream));) {
+        bool exact = strcmp(entry->d_name, name) == 0;
+        if (exact || (!found && text_same(entry->d_name, name))) {
+            char *path = text_format("%s/%s", folder, entry->d_name);
+            if (path_is_file(path)) {
+                free(found);
+                found = path;
+            } else {
+                free(path);
+            }
+        }
+    }
+    closedir(stream);
+    return found;
+}
+
+// The first of names[from..until) in folder that is a sound IWAD, or NULL.
+static char *first_iwad(const char *folder, int from, int until)
+{
+    for (int i = from; i < until; i++) {
+        char *path = find_in(folder, names[i]);
+        if (!path) {
+            continue;
+        }
+        struct wad_info info;
+        wad_inspect(path, &info);
+        if (info.kind == WAD_IWAD) {
+            return path;
+        }
+        log_line(LOG_WARNING, "passing over %s: it is %s", path, info.what);
+        free(path);
+    }
+    return NULL;
+}
+
+char *wad_find_any(void)
+{
+    struct text_list folders = {0};
+    wad_folders(&folders);
+    char *found = NULL;
+    for (size_t i = 0; !found && i < folders.count; i++) {
+        found = first_iwad(folders.items[i], 0, LAST_CHOICE);
+    }
+    for (size_t i = 0; !found && i < folders.count; i++) {
+        found = first_iwad(folders.items[i], LAST_CHOICE, NAMES);
+    }
+    text_list_free(&folders);
+    if (found) {
+        char *absolute = path_absolute(found);
+        free(found);
+        found = absolute;
+    }
+    return found;
+}
+
+char *wad_resolve(const char *name)
+{
+    char *found = NULL;
+    if (path_is_folder(name)) {
+        found = first_iwad(name, 0, NAMES);
+    } else if (path_is_file(name)) {
+        found = text_copy(name);
+    } else if (!strchr(name, '/')) {
+        size_t length = strlen(name);
+        bool has_suffix = length > 4 && text_same(name + length - 4, ".wad");
+        char *file = text_format("%s%s", name, has_suffix ? "" : ".wad");
+        struct text_list folders = {0};
+        wad_folders(&folders);
+        for (size_t i = 0; !found && i < folders.count; i++) {
+            found = find_in(folders.items[i], file);
+        }
+        for (size_t i = 0; !found && !has_suffix && i < folders.count; i++) {
+            found = find_in(folders.items[i], name);
+        }
+        text_list_free(&folders);
+        free(file);
+    }
+    if (!found) {
+        return NULL;
+    }
+    char *absolute = path_absolute(found);
+    free(found);
+    return absolute;
+}
+
+// Prints one line about the file, if it is a WAD in name or content; returns whether it can be played.
+static bool list_file(FILE *stream, const char *path)
+{
+    size_t length = strlen(path);
+    if (length < 4 || !text_same(path + length - 4, ".wad") || !path_is_file(path)) {
+        return false;
+    }
+    struct wad_info info;
+    wad_inspect(path, &info);
+    fprintf(stream, "%s\n    %s", path, info.what);
+    if (info.kind == WAD_IWAD || info.kind == WAD_PWAD) {
+        fprintf(stream, ", %u lumps, %.1f MiB", info.lumps, (double)info.size / (1 << 20));
+    }
+    fputc('\n', stream);
+    return info.kind == WAD_IWAD;
+}
+
+unsigned wad_list(FILE *stream)
+{
+    struct text_list folders = {0};
+    unsigned playable = 0;
+    wad_folders(&folders);
+    for (size_t i = 0; i < folders.count; i++) {
+        const char *folder = folders.items[i];
+        struct dirent **entries;
+        int count = path_is_file(folder) ? -1 : scandir(folder, &entries, NULL, alphasort);
+        if (count < 0) {
+            playable += list_file(stream, folder);
+            continue;
+        }
+        for (int k = 0; k < count; k++) {
+            char *path = text_format("%s/%s", folder, entries[k]->d_name);
+            playable += list_file(stream, path);
+            free(path);
+            free(entries[k]);
+        }
+        free(entries);
+    }
+    char *chosen = wad_find_any();
+    if (chosen) {
+        fprintf(stream, "played without -iwad: %s\n", chosen);
+        free(chosen);
+    }
+    fprintf(stream, "looked in, in this order:\n");
+    for (size_t i = 0; i < folders.count; i++) {
+        fprintf(stream, "    %s\n", folders.items[i]);
+    }
+    text_list_free(&folders);
+    return playable;
+}

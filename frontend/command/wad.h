@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// WAD files: what a file is, and where to find one to play.
+#ifndef FRONTEND_WAD_H
+#define FRONTEND_WAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "frontend/base/text.h"
+
+enum wad_kind {
+    WAD_IWAD, // a game of DOOM
+    WAD_PWAD, // an add-on
+    WAD_OTHER_GAME, // an IWAD of something else than DOOM
+    WAD_DAMAGED, // begins as a WAD, but is cut off or makes no sense
+    WAD_NOT_WAD, // some other file
+    WAD_UNREADABLE, // missing, a folder, or not permitted
+};
+
+struct wad_info {
+    enum wad_kind kind;
+    char what[160]; // for IWADs the game's name; otherwise "a …", fit for "FILE is …"
+    uint32_t lumps;
+    uint64_t size; // bytes
+};
+
+// Looks at the file. The header and directory are taken as hostile: nothing in them is trusted.
+void wad_inspect(const char *path, struct wad_info *info);
+
+// Where WADs are searched, in order. An entry may be a WAD file itself (DOOMWADDIR and DOOMWADPATH).
+void wad_folders(struct text_list *folders);
+
+// The first IWAD that can be played, on the heap, or NULL. Damaged ones are passed over with a warning.
+char *wad_find_any(void);
+
+// Resolves what a user gives as -iwad or -file: a path, or a name to be found in the folders, in any case,
+// with or without ".wad"; a folder means the first IWAD in it. Returns an absolute path on the heap or NULL.
+char *wad_resolve(const char *name);
+
+// For --list-wads: every WAD found and the folders looked in. Returns the number of playable IWADs.
+unsigned wad_list(FILE *stream);
+
+#endif

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include "output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <xxhash.h>
+
+#include "frontend/base/log.h"
+#include "frontend/base/paths.h"
+#include "png.h"
+#include "record.h"
+#include "stats.h"
+
+struct output {
+    const struct options *options;
+    const struct settings *settings;
+    const struct launch *launch;
+    struct new_file hashes; // stream is NULL without --frame-hash
+    struct recording *whole; // of --csv and --json, or NULL
+    pthread_mutex_t lock;
+    struct recording *live; // under lock: started by a key, or NULL
+    time_t stats_written; // monotonic seconds
+    bool failed; // a picture could not be written
+    bool screenshots_done[]; // by options->screenshots
+};
+
+uint64_t output_frame_hash(const struct machine_frame *frame)
+{
+    uint8_t bytes[DEVICE_FRAME_WIDTH * DEVICE_FRAME_HEIGHT + 768];
+    memcpy(bytes, frame->indices, sizeof bytes - 768);
+    memcpy(bytes + sizeof bytes - 768, frame->palette, 768);
+    return XXH3_64bits(bytes, sizeof bytes);
+}
+
+static bool cannot_write(struct failure *failure, const char *path)
+{
+    return fail(failure, STATUS_USAGE, "cannot write %s: %s", path, strerror(errno));
+}
+
+// Is there a place for this file?
+static bool try_file(const char *path, struct failure *failure)
+{
+    struct new_file file;
+    struct stat info;
+    if (!path || strcmp(path, "-") == 0 ||
+        (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))) {
+        return true;
+    }
+    if (path_is_folder(path)) {
+        errno = EISDIR;
+        return cannot_write(failure, path);
+    }
+    if (!new_file_open(&file, path)) {
+        return cannot_write(failure, path);
+    }
+    new_file_discard(&file);
+    return true;
+}
+
+struct output *output_open(const struct options *options, const struct settings *settings,
+                           const struct launch *launch, struct failure *failure)
+{
+    if (!try_file(options->csv, failure) || !try_file(options->json, failure) ||
+        !try_file(options->stats, failure) || !try_file(options->frame_hash, failure)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < options->screenshot_count; i++) {
+        if (!try_file(options->screenshots[i].path, failure)) {
+            return NULL;
+        }
+    }
+    size_t size = sizeof(struct output) + options->screenshot_count * sizeof(bool);
+    struct output *o = memory_resize(NULL, size);
+    memset(o, 0, size);
+    if (options->frame_hash && !new_file_open(&o->hashes, options->frame_hash)) {
+        cannot_write(failure, options->frame_hash);
+        free(o);
+        return NULL;
+    }
+    o->options = options;
+    o->settings = settings;
+    o->launch = launch;
+    pthread_mutex_init(&o->lock, NULL);
+    if (options->csv || options->json) {
+        o->whole = record_start();
+    }
+    return o;
+}
+
+static void take_screenshots(struct output *o, const struct machine_frame *frame)
+{
+    for (size_t i = 0; i < o->options->screenshot_count; i++) {
+        const struct screenshot_order *order = &o->options->screenshots[i];
+        if (order->frame != frame->number) {
+            continue;
+        }
+        o->screenshots_done[i] = true;
+        if (!png_write_frame(order->path, frame->indices, frame->palette)) {
+            log_line(LOG_ERROR, "cannot write %s: %s", order->path, strerror(errno));
+            o->failed = true;
+        }
+    }
+}
+
+bool output_frame(struct output *o, struct session *s, const struct machine_frame *frame,
+                  const struct frame_figures *figures)
+{
+    pthread_mutex_lock(&o->lock);
+    bool recording = o->whole || o->live;
+    uint64_t hash = o->hashes.stream || recording ? output_frame_hash(frame) : 0;
+    if (o->hashes.stream) {
+        fprintf(o->hashes.stream, "%u %u %016" PRIx64 "\n", frame->number, frame->gametic, hash);
+    }
+    if (recording) {
+        struct device_info info = {0};
+        session_get_info(s, &info);
+        const char *phase = record_phase(&info);
+        if (o->whole) {
+            record_frame(o->whole, figures, phase, hash);
+        }
+        if (o->live) {
+            record_frame(o->live, figures, phase, hash);
+        }
+    }
+    pthread_mutex_unlock(&o->lock);
+    take_screenshots(o, frame);
+    return !o->options->frames || frame->number < o->options->frames;
+}
+
+static uint32_t timed_tics(struct session *s)
+{
+    struct session_timing timing;
+    return s && session_get_timing(s, &timing) ? timing.tics : 0;
+}
+
+// Writes a recording that a key started, as two files named by the time; returns the CSV's path or NULL.
+static char *save_live(struct output *o, struct recording *r)
+{
+    char *folder = launch_data_folder("benchmarks");
+    if (!folder) {
+        return NULL;
+    }
+    char stamp[32];
+    time_t now = time(NULL);
+    struct tm local;
+    localtime_r(&now, &local);
+    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+    char *csv = text_format("%s/%s.csv", folder, stamp);
+    char *json = text_format("%s/%s.json", folder, stamp);
+    bool good = record_write_csv(r, csv) && record_write_json(r, json, o->launch, o->settings, 0);
+    if (!good) {
+        log_line(LOG_ERROR, "cannot write the recording %s: %s", csv, strerror(errno));
+        free(csv);
+        csv = NULL;
+    }
+    free(json);
+    free(folder);
+    return csv;
+}
+
+bool output_toggle_recording(struct output *o, char **saved)
+{
+    *saved = NULL;
+    pthread_mutex_lock(&o->lock);
+    struct recording *ended = o->live;
+    o->live = ended ? NULL : record_start();
+    pthread_mutex_unlock(&o->lock);
+    if (ended) {
+        *saved = save_live(o, ended);
+        record_free(ended);
+    }
+    return !ended;
+}
+
+bool output_recording(struct output *o, uint32_t *frames)
+{
+    pthread_mutex_lock(&o->lock);
+    struct recording *r = o->live ? o->live : o->whole;
+    *frames = r ? record_count(r) : 0;
+    pthread_mutex_unlock(&o->lock);
+    return r != NULL;
+}
+
+void output_marker(struct output *o, const char *label)
+{
+    pthread_mutex_lock(&o->lock);
+    if (o->whole) {
+        record_marker(o->whole, label);
+    }
+    if (o->live) {
+        record_marker(o->live, label);
+    }
+    pthread_mutex_unlock(&o->lock);
+}
+
+static bool write_stats(struct output *o, struct session *s)
+{
+    char *text = stats_json(s);
+    bool good = write_whole_file(o->options->stats, text, strlen(text));
+    free(text);
+    return good;
+}
+
+void output_renew_stats(struct output *o, struct session *s)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!o->options->stats || now.tv_sec == o->stats_written) {
+        return;
+    }
+    o->stats_written = now.tv_sec;
+    // A pipe or terminal gets the figures once, at the end.
+    struct stat info;
+    if (strcmp(o->options->stats, "-") != 0 &&
+        (stat(o->options->stats, &info) != 0 || S_ISREG(info.st_mode))) {
+        write_stats(o, s);
+    }
+}
+
+static bool report_unwritten(bool good, const char *path)
+{
+    if (!good) {
+        log_line(LOG_ERROR, "cannot write %s: %s", path, strerror(errno));
+    }
+    return good;
+}
+
+bool output_close(struct output *o, struct session *s)
+{
+    const struct options *options = o->options;
+    bool good = !o->failed;
+    if (o->live) {
+        char *saved;
+        output_toggle_recording(o, &saved);
+        if (saved) {
+            log_line(LOG_INFO, "frame times are in %s", saved);
+        }
+        good &= saved != NULL;
+        free(saved);
+    }
+    if (o->hashes.stream) {
+        good &= report_unwritten(new_file_commit(&o->hashes), options->frame_hash);
+    }
+    if (o->whole && options->csv) {
+        good &= report_unwritten(record_write_csv(o->whole, options->csv), options->csv);
+    }
+    if (o->whole && options->json) {
+        good &= report_unwritten(
+            record_write_json(o->whole, options->json, o->launch, o->settings, timed_tics(s)), options->json);
+    }
+    if (s && options->stats) {
+        good &= report_unwritten(write_stats(o, s), options->stats);
+    }
+    for (size_t i = 0; s && i < options->screenshot_count; i++) {
+        if (!o->screenshots_done[i]) {
+            log_line(LOG_ERROR, "%s: the game ended before frame %u", options->screenshots[i].path,
+                     options->screenshots[i].frame);
+            good = false;
+        }
+    }
+    if (o->whole) {
+        record_free(o->whole);
+    }
+    pthread_mutex_destroy(&o->lock);
+    free(o);
+    return good;
+}

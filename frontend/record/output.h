@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What a run leaves behind, with a window or without: frame hashes, pictures of chosen frames, recorded frame
+// times, and counters.
+#ifndef FRONTEND_OUTPUT_H
+#define FRONTEND_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "frontend/command/config.h"
+#include "frontend/command/launch.h"
+#include "frontend/command/options.h"
+#include "frontend/session/session.h"
+
+struct output;
+
+// Opens the files that options name, so that a wrong path shows before the run. NULL: *failure. The arguments
+// have to outlive the output.
+struct output *output_open(const struct options *options, const struct settings *settings,
+                           const struct launch *launch, struct failure *failure);
+
+// Takes a presented frame: on the emulation thread. False: it was the last that options ask for.
+bool output_frame(struct output *o, struct session *s, const struct machine_frame *frame,
+                  const struct frame_figures *figures);
+
+// Main thread: starts or ends a recording into the benchmarks folder, besides one of --csv and --json.
+// *saved: on the heap, where the ended recording is, or NULL if none was running or it could not be written.
+// Returns whether one is running now.
+bool output_toggle_recording(struct output *o, char **saved);
+bool output_recording(struct output *o, uint32_t *frames);
+
+// Puts a label into the marker column of whatever is being recorded. Any thread.
+void output_marker(struct output *o, const char *label);
+
+// Main thread: renews the file of --stats if it is a second old.
+void output_renew_stats(struct output *o, struct session *s);
+
+// Completes all files, after the session has stopped; o is freed. False if one could not be written: that has
+// been logged.
+bool output_close(struct output *o, struct session *s);
+
+// XXH3-64 of the 64,000 picture bytes and the 768 palette bytes, in this order.
+uint64_t output_frame_hash(const struct machine_frame *frame);
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "png.h"
+
+#include <errno.h>
+#include <png.h>
+#include <setjmp.h>
+#include <stdlib.h>
+
+#include "frontend/base/paths.h"
+#include "frontend/base/text.h"
+#include "guest/device_page.h"
+
+// Returns false after an error of libpng's own, which for plain RGB can only be a failed write.
+static bool encode(FILE *stream, const uint8_t *pixels, size_t pitch, unsigned width, unsigned height)
+{
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    if (!info || setjmp(png_jmpbuf(png))) {
+        png_destroy_write_struct(&png, &info);
+        return false;
+    }
+    png_init_io(png, stream);
+    png_set_IHDR(png, info, width, height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    for (unsigned y = 0; y < height; y++) {
+        png_write_row(png, pixels + y * pitch);
+    }
+    png_write_end(png, info);
+    png_destroy_write_struct(&png, &info);
+    return true;
+}
+
+bool png_write_rgb(const char *path, const uint8_t *pixels, size_t pitch, unsigned width, unsigned height)
+{
+    struct new_file file;
+    if (!new_file_open(&file, path)) {
+        return false;
+    }
+    errno = 0;
+    if (!encode(file.stream, pixels, pitch, width, height)) {
+        int why = errno ? errno : EIO;
+        new_file_discard(&file);
+        errno = why;
+        return false;
+    }
+    return new_file_commit(&file);
+}
+
+bool png_write_frame(const char *path, const uint8_t *indices, const uint8_t (*palette)[3])
+{
+    enum { WIDTH = DEVICE_FRAME_WIDTH, HEIGHT = DEVICE_FRAME_HEIGHT };
+    uint8_t *pixels = memory_resize(NULL, (size_t)WIDTH * HEIGHT * 3);
+    for (size_t i = 0; i < (size_t)WIDTH * HEIGHT; i++) {
+        for (int c = 0; c < 3; c++) {
+            pixels[3 * i + c] = palette[indices[i]][c];
+        }
+    }
+    bool good = png_write_rgb(path, pixels, (size_t)WIDTH * 3, WIDTH, HEIGHT);
+    int why = errno;
+    free(pixels);
+    errno = why;
+    return good;
+}

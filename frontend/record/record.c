@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+#include "record.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/base/host.h"
+#include "frontend/base/paths.h"
+#include "frontend/base/sha256.h"
+#include "frontend/base/text.h"
+
+enum { MARKER_SIZE = 24 };
+
+struct row {
+    struct frame_figures figures;
+    const char *phase;
+    uint64_t hash;
+    char marker[MARKER_SIZE];
+};
+
+// Rows stay in memory until they are written as a whole: a disk that stalls must not be seen in the times.
+struct recording {
+    pthread_mutex_t lock;
+    struct row *rows;
+    uint32_t count, room;
+    char marker[MARKER_SIZE]; // for the next row
+};
+
+struct recording *record_start(void)
+{
+    struct recording *r = memory_resize(NULL, sizeof *r);
+    memset(r, 0, sizeof *r);
+    pthread_mutex_init(&r->lock, NULL);
+    r->room = 1 << 14;
+    r->rows = memory_resize(NULL, r->room * sizeof *r->rows);
+    return r;
+}
+
+void record_free(struct recording *r)
+{
+    pthread_mutex_destroy(&r->lock);
+    free(r->rows);
+    free(r);
+}
+
+void record_frame(struct recording *r, const struct frame_figures *figures, const char *phase, uint64_t hash)
+{
+    pthread_mutex_lock(&r->lock);
+    if (r->count == r->room) {
+        r->room *= 2;
+        r->rows = memory_resize(r->rows, r->room * sizeof *r->rows);
+    }
+    struct row *row = &r->rows[r->count++];
+    *row = (struct row){.figures = *figures, .phase = phase, .hash = hash};
+    memcpy(row->marker, r->marker, MARKER_SIZE);
+    r->marker[0] = '\0';
+    pthread_mutex_unlock(&r->lock);
+}
+
+void record_marker(struct recording *r, const char *label)
+{
+    pthread_mutex_lock(&r->lock);
+    size_t length = strlen(r->marker);
+    // Several between two frames: joined, as far as there is room.
+    snprintf(r->marker + length, MARKER_SIZE - length, "%s%s", length ? "+" : "", label);
+    pthread_mutex_unlock(&r->lock);
+}
+
+uint32_t record_count(struct recording *r)
+{
+    pthread_mutex_lock(&r->lock);
+    uint32_t count = r->count;
+    pthread_mutex_unlock(&r->lock);
+    return count;
+}
+
+const char *record_phase(const struct device_info *info)
+{
+    static const char *const phases[2][4] = {
+        {"level", "intermission", "finale", "demoscreen"},
+        {"demo-level", "demo-intermission", "demo-finale", "demo-demoscreen"},
+    };
+    return phases[info->demo_playing != 0][info->game_state & 3];
+}
+
+// A variant is an engine, with or without replaced loops: its name ends in this.
+static const char *loops_suffix(bool replaces_loops)
+{
+    return replaces_loops ? "+loops" : "";
+}
+
+bool record_write_csv(struct recording *r, const char *path)
+{
+    struct new_file file;
+    if (!new_file_open(&file, path)) {
+        return false;
+    }
+    fputs("frame,tic,phase,variant,t_ms,frame_ms,emu_ms,present_ms,sleep_ms,retired,credited,iterations_"
+          "skipped,"
+          "loops_active,loops_new,loops_rejected,dispatch_total,dispatch_hit,idle_ms,frame_hash,marker\n",
+          file.stream);
+    pthread_mutex_lock(&r->lock);
+    double start = r->count ? r->rows[0].figures.at_ms : 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const struct row *row = &r->rows[i];
+        const struct frame_figures *f = &row->figures;
+        char loops[128] = ",,,,";
+        if (f->has_loops) {
+            snprintf(loops, sizeof loops, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+                     f->credited, f->iterations_skipped, f->loops_active, f->loops_new, f->loops_rejected);
+        }
+        fprintf(file.stream,
+                "%u,%u,%s,%s%s,%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64
+                ",%.4f,%016" PRIx64 ",%s\n",
+                f->number, f->gametic, row->phase, machine_engine_name(f->engine),
+                loops_suffix(f->replaces_loops), f->at_ms - start, f->frame_ms, f->emu_ms, f->present_ms,
+                f->sleep_ms, f->retired, loops, f->dispatch_total, f->dispatch_hit, f->idle_ms, row->hash,
+                row->marker);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return new_file_commit(&file);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// The smallest value that at least permille of the values do not exceed.
+static double nearest_rank(const double *sorted, uint32_t count, unsigned permille)
+{
+    uint64_t rank = ((uint64_t)count * permille + 999) / 1000;
+    return sorted[rank ? rank - 1 : 0];
+}
+
+void record_summarize(double *frame_ms, uint32_t count, struct record_summary *summary)
+{
+    *summary = (struct record_summary){0};
+    if (count == 0) {
+        return;
+    }
+    qsort(frame_ms, count, sizeof *frame_ms, compare);
+    double sum = 0, slowest = 0;
+    uint32_t slow = (count + 99) / 100, stutters = 0;
+    summary->p50 = nearest_rank(frame_ms, count, 500);
+    for (uint32_t i = 0; i < count; i++) {
+        sum += frame_ms[i];
+        slowest += i >= count - slow ? frame_ms[i] : 0;
+        stutters += frame_ms[i] > 2 * summary->p50;
+    }
+    summary->p95 = nearest_rank(frame_ms, count, 950);
+    summary->p99 = nearest_rank(frame_ms, count, 990);
+    summary->p99_9 = nearest_rank(frame_ms, count, 999);
+    summary->max = frame_ms[count - 1];
+    summary->average_fps = sum > 0 ? count * 1000.0 / sum : 0;
+    summary->low1_percentile_fps = summary->p99 > 0 ? 1000 / summary->p99 : 0;
+    summary->low1_average_fps = slowest > 0 ? slow * 1000.0 / slowest : 0;
+    summary->stutter_percent = 100.0 * stutters / count;
+}
+
+// The figures of the rows of one variant. Times exclude the first row: its interval began before there was
+// anything to see.
+static cJSON *variant(struct recording *r, enum machine_engine engine, bool replaces_loops)
+{
+    pthread_mutex_lock(&r->lock);
+    uint32_t skip = r->count > 1, count = 0;
+    double *times = memory_resize(NULL, (r->count + 1) * sizeof *times);
+    double total_ms = 0, emulating_ms = 0;
+    uint64_t retired = 0, credited = 0, skipped = 0, dispatch_total = 0, dispatch_hit = 0;
+    bool has_loops = false;
+    for (uint32_t i = skip; i < r->count; i++) {
+        const struct frame_figures *f = &r->rows[i].figures;
+        if (f->engine != engine || f->replaces_loops != replaces_loops) {
+            continue;
+        }
+        times[count++] = f->frame_ms;
+        total_ms += f->frame_ms;
+        emulating_ms += f->emu_ms;
+        retired += f->retired;
+        has_loops |= f->has_loops;
+        credited += f->credited;
+        skipped += f->iterations_skipped;
+        dispatch_total += f->dispatch_total;
+        dispatch_hit += f->dispatch_hit;
+    }
+    pthread_mutex_unlock(&r->lock);
+    struct record_summary summary;
+    record_summarize(times, count, &summary);
+    free(times);
+
+    cJSON *object = cJSON_CreateObject();
+    char *name = text_format("%s%s", machine_engine_name(engine), loops_suffix(replaces_loops));
+    cJSON_AddStringToObject(object, "name", name);
+    free(name);
+    cJSON *run = cJSON_CreateObject();
+    cJSON_AddNumberToObject(run, "frames", count);
+    cJSON_AddNumberToObject(run, "seconds", total_ms / 1000);
+    cJSON_AddNumberToObject(run, "emulating_seconds", emulating_ms / 1000);
+    cJSON_AddNumberToObject(run, "retired", (double)retired);
+    cJSON_AddNumberToObject(run, "avg_fps", summary.average_fps);
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(object, "runs"), run);
+    cJSON_AddNumberToObject(object, "frames", count);
+    cJSON_AddNumberToObject(object, "avg_fps", summary.average_fps);
+    cJSON *times_object = cJSON_AddObjectToObject(object, "ft_ms");
+    cJSON_AddNumberToObject(times_object, "p50", summary.p50);
+    cJSON_AddNumberToObject(times_object, "p95", summary.p95);
+    cJSON_AddNumberToObject(times_object, "p99", summary.p99);
+    cJSON_AddNumberToObject(times_object, "p99_9", summary.p99_9);
+    cJSON_AddNumberToObject(times_object, "max", summary.max);
+    cJSON_AddNumberToObject(object, "low1_pct_fps", summary.low1_percentile_fps);
+    cJSON_AddNumberToObject(object, "low1_avg_fps", summary.low1_average_fps);
+    cJSON_AddNumberToObject(object, "stutter_pct", summary.stutter_percent);
+    cJSON_AddNumberToObject(object, "mips", emulating_ms > 0 ? (double)retired / emulating_ms / 1000 : 0);
+    if (has_loops) {
+        cJSON_AddNumberToObject(object, "mips_effective",
+                                emulating_ms > 0 ? (double)(retired + credited) / emulating_ms / 1000 : 0);
+        cJSON_AddNumberToObject(object, "skipped", (double)skipped);
+    } else {
+        cJSON_AddNullToObject(object, "mips_effective");
+        cJSON_AddNullToObject(object, "skipped");
+    }
+    if (dispatch_total) {
+        cJSON_AddNumberToObject(object, "dispatch_accuracy", (double)dispatch_hit / (double)dispatch_total);
+    } else {
+        cJSON_AddNullToObject(object, "dispatch_accuracy");
+    }
+    return object;
+}
+
+// The variants that presented frames; the one of the start if none did.
+static void add_variants(cJSON *root, struct recording *r, const struct machine_config *started)
+{
+    cJSON *array = cJSON_AddArrayToObject(root, "variants");
+    for (int i = 0; i < 4; i++) {
+        cJSON *object = variant(r, i < 2 ? MACHINE_ENGINE_INTERP : MACHINE_ENGINE_TRANSLATE, i % 2);
+        if (cJSON_GetObjectItem(object, "frames")->valueint > 0) {
+            cJSON_AddItemToArray(array, object);
+        } else {
+            cJSON_Delete(object);
+        }
+    }
+    if (cJSON_GetArraySize(array) == 0) {
+        cJSON_AddItemToArray(array, variant(r, started->engine, started->loop_models && started->loops));
+    }
+}
+
+static void add_hash(cJSON *object, const char *name, const char *path)
+{
+    char hash[65];
+    if (sha256_file(path, hash)) {
+        cJSON_AddStringToObject(object, name, hash);
+    } else {
+        cJSON_AddNullToObject(object, name);
+    }
+}
+
+static void add_settings(cJSON *root, const struct launch *launch, const struct settings *settings)
+{
+    cJSON *object = cJSON_AddObjectToObject(root, "settings");
+    cJSON_AddStringToObject(object, "engine", machine_engine_name(launch->machine.engine));
+    cJSON_AddStringToObject(object, "clock",
+                            launch->machine.clock == MACHINE_CLOCK_VIRTUAL ? "virtual" : "real");
+    if (launch->speed == SPEED_MAX) {
+        cJSON_AddStringToObject(object, "speed", "max");
+    } else {
+        cJSON_AddNumberToObject(object, "speed", launch->speed);
+    }
+    cJSON_AddNumberToObject(object, "ram_mib", settings->ram);
+    cJSON_AddStringToObject(object, "dispatch", machine_dispatch_names[launch->machine.dispatch]);
+    cJSON_AddBoolToObject(object, "loops", launch->machine.loop_models && launch->machine.loops);
+    cJSON_AddBoolToObject(object, "idle", launch->machine.idle);
+    cJSON_AddBoolToObject(object, "verify", launch->machine.verify);
+    cJSON *arguments = cJSON_AddArrayToObject(object, "arguments");
+    for (size_t i = 1; i < launch->arguments.count; i++) {
+        cJSON_AddItemToArray(arguments, cJSON_CreateString(launch->arguments.items[i]));
+    }
+}
+
+bool record_write_json(struct recording *r, const char *path, const struct launch *launch,
+                       const struct settings *settings, uint32_t tics)
+{
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "schema", "neurodoom-benchmark-1");
+    cJSON *program = cJSON_AddObjectToObject(root, "program");
+    cJSON_AddStringToObject(program, "version", host_version);
+    cJSON_AddStringToObject(program, "git", host_git);
+    cJSON_AddStringToObject(program, "flags", host_flags);
+
+    struct host_machine host;
+    host_describe_machine(&host);
+    cJSON *machine = cJSON_AddObjectToObject(root, "machine");
+    cJSON_AddStringToObject(machine, "cpu", host.cpu);
+    cJSON_AddNumberToObject(machine, "cores", host.cores);
+    cJSON_AddNumberToObject(machine, "memory_bytes", (double)host.memory);
+    cJSON_AddStringToObject(machine, "kernel", host.kernel);
+    cJSON_AddStringToObject(machine, "system", host.system);
+
+    cJSON *content = cJSON_AddObjectToObject(root, "content");
+    cJSON_AddStringToObject(content, "wad", path_name(launch->iwad));
+    add_hash(content, "sha256", launch->iwad);
+    if (launch->demo) {
+        cJSON_AddStringToObject(content, "demo", launch->demo);
+    } else {
+        cJSON_AddNullToObject(content, "demo");
+    }
+    if (tics) {
+        cJSON_AddNumberToObject(content, "tics", tics);
+    } else {
+        cJSON_AddNullToObject(content, "tics");
+    }
+    add_hash(cJSON_AddObjectToObject(root, "guest"), "elf_sha256", launch->program);
+    add_settings(root, launch, settings);
+    add_variants(root, r, &launch->machine);
+    // There is nothing to compare with one variant: the fields are there, with no values.
+    cJSON *comparison = cJSON_AddObjectToObject(root, "compare");
+    static const char *const fields[] = {"a", "b", "speedup", "ci95", "hash_equal"};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        cJSON_AddNullToObject(comparison, fields[i]);
+    }
+    cJSON *warnings = cJSON_AddArrayToObject(root, "warnings");
+    if (record_count(r) < 100) {
+        cJSON_AddItemToArray(warnings,
+                             cJSON_CreateString("fewer than 100 frames: the percentiles mean little"));
+    }
+    if (launch->machine.clock == MACHINE_CLOCK_REAL && !launch->timed_demo && launch->speed != SPEED_MAX) {
+        cJSON_AddItemToArray(
+            warnings,
+            cJSON_CreateString("the engine was paced by the clock: fps does not tell what was possible"));
+    }
+
+    char *text = cJSON_Print(root);
+    cJSON_Delete(root);
+    char *lines = text_format("%s\n", text);
+    cJSON_free(text);
+    bool good = write_whole_file(path, lines, strlen(lines));
+    free(lines);
+    return good;
+}

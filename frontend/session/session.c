@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include "session.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "frontend/base/log.h"
+#include "frontend/base/text.h"
+
+// A slice bounds how long a request waits even where the machine misses the request to stop; it is long
+// enough for its cost (a lock, twice) not to show.
+#define SLICE_INSTRUCTIONS 20000000u
+
+// With the virtual clock a frame is 29 ms of guest time, whatever the host does.
+#define VIRTUAL_FRAME_NS 29000000u
+
+// How long a guest that was asked to end after enough frames may take: it saves its settings, or a demo.
+#define END_NS 2000000000
+
+#define TAIL_SIZE 2048 // of the guest's last words
+
+// Which of the three pictures is whose: the emulation thread's to fill, the main thread's to draw, and the
+// one between them, which carries FRESH while it has not been taken.
+#define FRESH 4u
+
+struct tail {
+    char text[TAIL_SIZE + 1];
+    size_t length;
+};
+
+struct session {
+    machine *machine;
+    struct session_callbacks callbacks;
+    bool virtual_clock;
+    pthread_t thread;
+    bool joined;
+
+    struct session_picture pictures[3];
+    unsigned filling, drawing; // each used by one thread only
+    atomic_uint between;
+
+    atomic_uint speed; // percent, 0 = max
+    int64_t started_ns;
+
+    // The emulation thread's own.
+    int64_t last_frame_ns, last_present_ns; // start of the last present; how long it took
+    int64_t paused_ns; // since the last frame
+    int64_t due_ns; // virtual clock at a speed: when the next frame may be presented
+    struct machine_stats last_stats;
+    bool enough; // the frame callback has said so: the guest has been asked to end, and has until
+    int64_t enough_until_ns;
+    struct tail tails[2]; // of the guest's standard output and error
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    // Under lock.
+    bool paused, stop;
+    char *message; // of the machine, not taken yet, or NULL
+    unsigned steps; // frames to be presented although paused
+    struct session_state state;
+    struct frame_figures history[SESSION_HISTORY];
+    uint64_t history_count;
+    bool demo_seen, demo_timed;
+    int64_t demo_first_ns, demo_last_ns;
+    struct machine_stats demo_first, demo_last;
+    uint32_t demo_frames;
+    struct session_timing timing;
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static double milliseconds(int64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+// Blocks while paused. The guest's clock stands still for exactly that time.
+static void wait_while_paused(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->paused && !s->steps && !s->stop) {
+        int64_t from = now_ns();
+        machine_set_clock_paused(s->machine, true);
+        while (s->paused && !s->steps && !s->stop) {
+            pthread_cond_wait(&s->changed, &s->lock);
+        }
+        machine_set_clock_paused(s->machine, false);
+        s->paused_ns += now_ns() - from;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void publish_picture(struct session *s, const struct machine_frame *frame)
+{
+    struct session_picture *picture = &s->pictures[s->filling];
+    memcpy(picture->indices, frame->indices, sizeof picture->indices);
+    memcpy(picture->palette, frame->palette, sizeof picture->palette);
+    picture->number = frame->number;
+    picture->gametic = frame->gametic;
+    s->filling = atomic_exchange_explicit(&s->between, s->filling | FRESH, memory_order_acq_rel) & ~FRESH;
+}
+
+const struct session_picture *session_take_picture(struct session *s)
+{
+    if (!(atomic_load_explicit(&s->between, memory_order_relaxed) & FRESH)) {
+        return NULL;
+    }
+    s->drawing = atomic_exchange_explicit(&s->between, s->drawing, memory_order_acq_rel) & ~FRESH;
+    return &s->pictures[s->drawing];
+}
+
+// Keeps the first and the last frame of a timed demo in mind. The engine says only at the end that the demo
+// was timed, and by then has presented nothing more.
+static void follow_demo(struct session *s, int64_t now, const struct machine_stats *stats)
+{
+    struct device_info info;
+    if (!machine_get_device_info(s->machine, &info) || !info.demo_playing) {
+        return;
+    }
+    if (!s->demo_seen) {
+        s->demo_seen = true;
+        s->demo_first_ns = now;
+        s->demo_first = *stats;
+        s->demo_frames = 0;
+    } else {
+        s->demo_frames++;
+    }
+    s->demo_last_ns = now;
+    s->demo_last = *stats;
+}
+
+// The figures of the frame that is presented now.
+static void measure(struct session *s, const struct machine_frame *frame, int64_t now,
+                    struct frame_figures *figures)
+{
+    struct machine_stats stats;
+    machine_get_stats(s->machine, &stats);
+    pthread_mutex_lock(&s->lock);
+    int64_t interval = now - s->last_frame_ns - s->paused_ns;
+    s->paused_ns = 0;
+    *figures = (struct frame_figures){
+        .number = frame->number,
+        .gametic = frame->gametic,
+        .at_ms = milliseconds(now - s->started_ns),
+        .frame_ms = milliseconds(interval),
+        .emu_ms = milliseconds((int64_t)(stats.emulating_ns - s->last_stats.emulating_ns)),
+        .present_ms = milliseconds(s->last_present_ns),
+        .idle_ms = milliseconds((int64_t)(stats.idle_ns - s->last_stats.idle_ns)),
+        .retired = stats.retired - s->last_stats.retired,
+        .engine = session_engine(s),
+        .replaces_loops = session_has_loops(s) && session_get_loops(s),
+        .dispatch_total = stats.dispatch_total - s->last_stats.dispatch_total,
+        .dispatch_hit = stats.dispatch_hit - s->last_stats.dispatch_hit,
+        .has_loops = session_has_loops(s),
+        .credited = stats.credited - s->last_stats.credited,
+        .iterations_skipped = stats.iterations_skipped - s->last_stats.iterations_skipped,
+        .loops_active = session_get_loops(s) ? stats.loops_proved : 0,
+        .loops_new = stats.loops_detected - s->last_stats.loops_detected,
+        .loops_rejected = stats.loops_rejected - s->last_stats.loops_rejected,
+    };
+    double rest = figures->frame_ms - figures->emu_ms - figures->present_ms;
+    figures->sleep_ms = rest > 0 ? rest : 0;
+    s->history[s->history_count++ % SESSION_HISTORY] = *figures;
+    s->state.frames = frame->number;
+    if (s->state.first_frame_ms == 0) {
+        s->state.first_frame_ms = figures->at_ms;
+    }
+    if (s->steps) {
+        s->steps--;
+    }
+    follow_demo(s, now, &stats);
+    pthread_mutex_unlock(&s->lock);
+    s->last_stats = stats;
+    s->last_frame_ns = now;
+}
+
+// The virtual clock runs as fast as the host can; at a speed, frames are held back here.
+static void hold_back(struct session *s)
+{
+    unsigned speed = atomic_load_explicit(&s->speed, memory_order_relaxed);
+    if (!s->virtual_clock || speed == 0) {
+        return;
+    }
+    int64_t now = now_ns(), frame = (int64_t)VIRTUAL_FRAME_NS * 100 / speed;
+    s->due_ns += frame;
+    if (s->due_ns < now - 4 * frame || s->due_ns > now + frame) {
+        s->due_ns = now; // late beyond catching up, or the speed has changed
+    }
+    struct timespec until = {s->due_ns / 1000000000, s->due_ns % 1000000000};
+    pthread_mutex_lock(&s->lock);
+    while (!s->stop && pthread_cond_timedwait(&s->changed, &s->lock, &until) == 0) {
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void present(void *user, const struct machine_frame *frame)
+{
+    struct session *s = user;
+    if (s->enough) {
+        return; // on its way out the guest may present once more
+    }
+    int64_t now = now_ns();
+    struct frame_figures figures;
+    measure(s, frame, now, &figures);
+    if (s->callbacks.wake) {
+        publish_picture(s, frame);
+    }
+    if (s->callbacks.frame && !s->callbacks.frame(s->callbacks.user, s, frame, &figures)) {
+        s->enough = true;
+        s->enough_until_ns = now + END_NS;
+        session_post(s, &(struct device_event){.type = DEVICE_EVENT_QUIT});
+    }
+    if (s->callbacks.wake) {
+        s->callbacks.wake(s->callbacks.user);
+    }
+    s->last_present_ns = now_ns() - now;
+    hold_back(s);
+    wait_while_paused(s);
+}
+
+static void machine_says(void *user, const char *line)
+{
+    struct session *s = user;
+    log_line(LOG_WARNING, "%s", line);
+    pthread_mutex_lock(&s->lock);
+    free(s->message);
+    s->message = text_copy(line);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void guest_writes(void *user, int fd, const char *text, size_t length)
+{
+    struct session *s = user;
+    log_guest(fd, text, length);
+    struct tail *tail = &s->tails[fd == 2];
+    if (length > TAIL_SIZE) {
+        text += length - TAIL_SIZE;
+        length = TAIL_SIZE;
+    }
+    size_t excess = tail->length + length > TAIL_SIZE ? tail->length + length - TAIL_SIZE : 0;
+    memmove(tail->text, tail->text + excess, tail->length - excess);
+    memcpy(tail->text + tail->length - excess, text, length);
+    tail->length += length - excess;
+    tail->text[tail->length] = '\0';
+}
+
+static bool stopping(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool stop = s->stop;
+    pthread_mutex_unlock(&s->lock);
+    return stop;
+}
+
+static void finish(struct session *s, enum machine_state state)
+{
+    struct device_info info;
+    bool known = machine_get_device_info(s->machine, &info);
+    pthread_mutex_lock(&s->lock);
+    s->state.end = state == MACHINE_EXITED    ? SESSION_EXITED
+                   : state == MACHINE_FAULTED ? SESSION_FAULTED
+                                              : SESSION_STOPPED;
+    s->state.exit_status = state == MACHINE_RUNNING ? 0 : machine_exit_status(s->machine);
+    s->state.seconds = (double)(now_ns() - s->started_ns) / 1e9;
+    if (known && info.timed_demo_tics && s->demo_seen) {
+        s->demo_timed = true;
+        s->timing = (struct session_timing){
+            .frames = s->demo_frames,
+            .tics = info.timed_demo_tics,
+            .seconds = (double)(s->demo_last_ns - s->demo_first_ns) / 1e9,
+            .emulating_seconds = (double)(s->demo_last.emulating_ns - s->demo_first.emulating_ns) / 1e9,
+            .retired = s->demo_last.retired - s->demo_first.retired,
+            .credited = s->demo_last.credited - s->demo_first.credited,
+        };
+    }
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    if (s->callbacks.wake) {
+        s->callbacks.wake(s->callbacks.user);
+    }
+}
+
+static void *emulate(void *user)
+{
+    struct session *s = user;
+    enum machine_state state = MACHINE_RUNNING;
+    while (state == MACHINE_RUNNING && !stopping(s) && !(s->enough && now_ns() > s->enough_until_ns)) {
+        wait_while_paused(s);
+        state = machine_run(s->machine, SLICE_INSTRUCTIONS);
+    }
+    finish(s, state);
+    return NULL;
+}
+
+struct session *session_start(const struct machine_config *config, unsigned speed,
+                              const struct session_callbacks *callbacks, struct failure *failure)
+{
+    struct session *s = memory_resize(NULL, sizeof *s);
+    memset(s, 0, sizeof *s);
+    s->callbacks = *callbacks;
+    s->virtual_clock = config->clock == MACHINE_CLOCK_VIRTUAL;
+    s->filling = 0;
+    s->drawing = 1;
+    atomic_init(&s->between, 2);
+    atomic_init(&s->speed, speed);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+
+    struct machine_config own = *config;
+    own.user = s;
+    own.present = present;
+    own.log = machine_says;
+    own.output = guest_writes;
+    s->started_ns = s->last_frame_ns = now_ns();
+    enum machine_error reason;
+    char error[512] = "";
+    s->machine = machine_create(&own, &reason, error, sizeof error);
+    if (!s->machine) {
+        fail(failure, STATUS_USAGE, "%s%s", error,
+             reason == MACHINE_ERROR_HOST ? "" : "\nThe game's program is built by: ./play --build-only");
+        s->joined = true;
+        session_end(s);
+        return NULL;
+    }
+    if (!s->virtual_clock) {
+        machine_set_speed(s->machine, speed);
+    }
+    int error_number = pthread_create(&s->thread, NULL, emulate, s);
+    if (error_number) {
+        fail(failure, STATUS_USAGE, "cannot start the emulation thread: %s", strerror(error_number));
+        s->joined = true;
+        session_end(s);
+        return NULL;
+    }
+    return s;
+}
+
+void session_get_state(struct session *s, struct session_state *state)
+{
+    pthread_mutex_lock(&s->lock);
+    *state = s->state;
+    state->paused = s->paused;
+    if (state->end == SESSION_RUNNING) {
+        state->seconds = (double)(now_ns() - s->started_ns) / 1e9;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void session_get_stats(struct session *s, struct machine_stats *stats)
+{
+    machine_get_stats(s->machine, stats);
+}
+
+bool session_get_info(struct session *s, struct device_info *info)
+{
+    return machine_get_device_info(s->machine, info);
+}
+
+unsigned session_get_history(struct session *s, struct frame_figures figures[SESSION_HISTORY])
+{
+    pthread_mutex_lock(&s->lock);
+    unsigned count = s->history_count < SESSION_HISTORY ? (unsigned)s->history_count : SESSION_HISTORY;
+    for (unsigned i = 0; i < count; i++) {
+        figures[i] = s->history[(s->history_count - count + i) % SESSION_HISTORY];
+    }
+    pthread_mutex_unlock(&s->lock);
+    return count;
+}
+
+bool session_get_timing(struct session *s, struct session_timing *timing)
+{
+    pthread_mutex_lock(&s->lock);
+    bool timed = s->demo_timed;
+    *timing = s->timing;
+    pthread_mutex_unlock(&s->lock);
+    return timed;
+}
+
+const char *session_end_text(struct session *s)
+{
+    struct session_state state;
+    session_get_state(s, &state);
+    if (state.end == SESSION_FAULTED) {
+        return machine_get_fault(s->machine)->report;
+    }
+    return s->tails[s->tails[1].length > 0].text;
+}
+
+void session_post(struct session *s, const struct device_event *event)
+{
+    // A full ring means that the guest has not looked at its keys for 256 events: dropping is right then.
+    machine_post_event(s->machine, event);
+}
+
+// Changes what the emulation thread waits for, and gets it out of the guest.
+static void request(struct session *s, bool paused, unsigned more_steps)
+{
+    pthread_mutex_lock(&s->lock);
+    s->paused = paused;
+    s->steps = paused ? s->steps + more_steps : 0;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    machine_request_stop(s->machine);
+}
+
+void session_pause(struct session *s, bool paused)
+{
+    request(s, paused, 0);
+}
+
+void session_step(struct session *s)
+{
+    request(s, true, 1);
+}
+
+void session_set_speed(struct session *s, unsigned percent)
+{
+    atomic_store_explicit(&s->speed, percent, memory_order_relaxed);
+    if (!s->virtual_clock) {
+        machine_set_speed(s->machine, percent);
+    }
+}
+
+void session_set_engine(struct session *s, enum machine_engine engine)
+{
+    machine_set_engine(s->machine, engine);
+    machine_request_stop(s->machine);
+}
+
+enum machine_engine session_engine(struct session *s)
+{
+    return machine_get_engine(s->machine);
+}
+
+char *session_take_message(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    char *message = s->message;
+    s->message = NULL;
+    pthread_mutex_unlock(&s->lock);
+    return message;
+}
+
+bool session_has_dispatch(struct session *s)
+{
+    return machine_has_dispatch(s->machine);
+}
+
+void session_set_dispatch(struct session *s, enum machine_dispatch dispatch)
+{
+    machine_set_dispatch(s->machine, dispatch);
+    machine_request_stop(s->machine);
+}
+
+enum machine_dispatch session_get_dispatch(struct session *s)
+{
+    return machine_get_dispatch(s->machine);
+}
+
+bool session_has_loops(struct session *s)
+{
+    return machine_has_loops(s->machine);
+}
+
+void session_set_loops(struct session *s, bool on)
+{
+    machine_set_loops(s->machine, on);
+}
+
+bool session_get_loops(struct session *s)
+{
+    return machine_get_loops(s->machine);
+}
+
+size_t session_list_loops(struct session *s, struct machine_loop *loops, size_t max)
+{
+    return machine_list_loops(s->machine, loops, max);
+}
+
+void session_set_idle(struct session *s, bool on)
+{
+    machine_set_idle(s->machine, on);
+}
+
+bool session_get_idle(struct session *s)
+{
+    return machine_get_idle(s->machine);
+}
+
+void session_ask_to_quit(struct session *s)
+{
+    session_post(s, &(struct device_event){.type = DEVICE_EVENT_QUIT});
+    session_pause(s, false);
+}
+
+bool session_wait(struct session *s, unsigned milliseconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + (int64_t)milliseconds * 1000000;
+    until.tv_sec += ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    pthread_mutex_lock(&s->lock);
+    while (s->state.end == SESSION_RUNNING && pthread_cond_timedwait(&s->changed, &s->lock, &until) == 0) {
+    }
+    bool ended = s->state.end != SESSION_RUNNING;
+    pthread_mutex_unlock(&s->lock);
+    return ended;
+}
+
+void session_stop(struct session *s)
+{
+    if (s->joined) {
+        return;
+    }
+    pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    machine_request_stop(s->machine);
+    pthread_join(s->thread, NULL);
+    s->joined = true;
+}
+
+void session_end(struct session *s)
+{
+    session_stop(s);
+    if (s->machine) {
+        machine_destroy(s->machine);
+    }
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    free(s->message);
+    free(s);
+}

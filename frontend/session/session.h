@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// A running game: a machine, and the emulation thread that owns it. The main thread sends input and
+// requests, and takes frames out of a triple buffer; neither side ever waits for the other's drawing.
+#ifndef FRONTEND_SESSION_H
+#define FRONTEND_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/core.h"
+#include "frontend/base/status.h"
+#include "guest/device_page.h"
+
+struct session;
+
+// One presented frame in figures. Times are host times in ms; an interval reaches from the moment the
+// previous frame was presented to the moment this one was, less the time the game stood paused.
+struct frame_figures {
+    uint32_t number; // the first frame is 1
+    uint32_t gametic;
+    double at_ms; // since the session started, pauses included
+    double frame_ms; // the interval
+    double emu_ms; // of it: executing guest instructions
+    double present_ms; // of it: taking over the previous frame
+    double sleep_ms; // the rest: the guest, or the host for it, slept
+    double idle_ms; // given back while the guest waited
+    uint64_t retired; // guest instructions in the interval
+    enum machine_engine engine; // at its end
+    bool replaces_loops; // at its end: some can be replaced, and that is switched on
+    uint64_t dispatch_total, dispatch_hit; // of them seen, and named rightly, by the dispatch net
+    bool has_loops; // else what follows is 0
+    uint64_t credited, iterations_skipped; // instructions and iterations of loops that were replaced
+    uint64_t loops_active; // proved and switched on
+    uint64_t loops_new, loops_rejected; // proposed or refused in the interval
+};
+
+// Called on the emulation thread, whatever it does delays the guest.
+struct session_callbacks {
+    void *user;
+    // A frame has been presented. NULL: none. False: that was enough, and the
+    // guest is asked to end; no more frames are reported.
+    bool (*frame)(void *user, struct session *s, const struct machine_frame *frame,
+                  const struct frame_figures *figures);
+    // There is a new frame to take, or the session has ended. NULL: nobody takes any, and none is kept. Has
+    // to be quick.
+    void (*wake)(void *user);
+};
+
+// A frame for drawing.
+struct session_picture {
+    uint8_t indices[DEVICE_FRAME_HEIGHT * DEVICE_FRAME_WIDTH];
+    uint8_t palette[256][3];
+    uint32_t number, gametic;
+};
+
+enum session_end {
+    SESSION_RUNNING,
+    SESSION_EXITED, // the guest ended; exit_status below
+    SESSION_FAULTED, // fault_report below
+    SESSION_STOPPED, // by session_stop, or because the guest did not end when it had presented enough
+};
+
+struct session_state {
+    enum session_end end;
+    int exit_status; // of the guest
+    bool paused;
+    uint32_t frames;
+    double seconds; // host time from the start to now or the end
+    double first_frame_ms; // host time from the start to the first frame, 0 before that
+};
+
+// What a timed demo took: from its first frame to its last.
+struct session_timing {
+    uint32_t frames; // intervals between them
+    uint32_t tics; // as the engine counts them
+    double seconds;
+    double emulating_seconds; // of these
+    uint64_t retired, credited;
+};
+
+// Creates the machine and starts the emulation thread. config's callbacks are the session's own; everything
+// that config points to has to outlive the session. speed: percent, 0 = as fast as possible.
+// NULL: *failure.
+struct session *session_start(const struct machine_config *config, unsigned speed,
+                              const struct session_callbacks *callbacks, struct failure *failure);
+
+// The newest frame if there is one that has not been taken yet, else NULL. It stays valid until the next
+// call.
+const struct session_picture *session_take_picture(struct session *s);
+
+void session_get_state(struct session *s, struct session_state *state);
+void session_get_stats(struct session *s, struct machine_stats *stats);
+// False before the guest has opened its device.
+bool session_get_info(struct session *s, struct device_info *info);
+
+// Copies the figures of the last frames, oldest first; returns how many, at most SESSION_HISTORY.
+#define SESSION_HISTORY 512
+unsigned session_get_history(struct session *s, struct frame_figures figures[SESSION_HISTORY]);
+
+// False where no timed demo has ended.
+bool session_get_timing(struct session *s, struct session_timing *timing);
+
+// After SESSION_FAULTED: the report. After SESSION_EXITED: the end of what the guest wrote to its standard
+// error, or else output. Valid until session_stop.
+const char *session_end_text(struct session *s);
+
+void session_post(struct session *s, const struct device_event *event);
+
+// Pausing also stops the guest's clock. A step runs until the next frame has been presented.
+void session_pause(struct session *s, bool paused);
+void session_step(struct session *s);
+void session_set_speed(struct session *s, unsigned percent);
+
+// Takes effect soon; a translator that cannot start leaves the interpreter, and a message.
+void session_set_engine(struct session *s, enum machine_engine engine);
+enum machine_engine session_engine(struct session *s);
+
+// The last thing that the machine had to say to the user, once; on the heap, or NULL if there is nothing new.
+char *session_take_message(struct session *s);
+
+// False where there is no dispatch net.
+bool session_has_dispatch(struct session *s);
+void session_set_dispatch(struct session *s, enum machine_dispatch dispatch);
+enum machine_dispatch session_get_dispatch(struct session *s);
+
+// False where no loop is ever replaced: see machine_has_loops.
+bool session_has_loops(struct session *s);
+void session_set_loops(struct session *s, bool on);
+bool session_get_loops(struct session *s);
+size_t session_list_loops(struct session *s, struct machine_loop *loops, size_t max);
+
+void session_set_idle(struct session *s, bool on);
+bool session_get_idle(struct session *s);
+
+// Asks the guest to end in good order: it saves its configuration. A pause is lifted.
+void session_ask_to_quit(struct session *s);
+
+// Waits until the session has ended, at most so long; returns whether it has.
+bool session_wait(struct session *s, unsigned milliseconds);
+
+// Ends the emulation thread wherever the guest is; the state and figures stay readable.
+void session_stop(struct session *s);
+// Stops and frees.
+void session_end(struct session *s);
+
+#endif

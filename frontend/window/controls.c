@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "frontend/base/paths.h"
+
+// How long a guest that was asked to quit may take to save its configuration.
+#define QUIT_MS 2000
+
+static const unsigned speeds[] = {10, 25, 50, 75, 100, 125, 150, 200, 300, 400, 600, 800, 1000, SPEED_MAX};
+enum { SPEEDS = sizeof speeds / sizeof *speeds };
+
+bool app_paused(const struct app *app)
+{
+    return app->paused || app->unfocused_pause;
+}
+
+void app_apply_pause(struct app *app)
+{
+    session_pause(app->session, app_paused(app));
+    app->dirty = true;
+}
+
+void app_quit(struct app *app)
+{
+    uint64_t now = SDL_GetTicks64();
+    app->quit_deadline = app->quitting ? now : now + QUIT_MS;
+    app->quitting = true;
+    app->paused = app->unfocused_pause = false;
+    if (app->session) {
+        session_ask_to_quit(app->session);
+    }
+}
+
+// A switch has been thrown: seen in the graph, and in what is being recorded.
+static void mark(struct app *app, char letter, const char *label)
+{
+    overlay_mark(&app->overlay, app->session, letter);
+    output_marker(app->output, label);
+}
+
+static void set_speed(struct app *app, unsigned speed)
+{
+    char label[24];
+    app->speed = speed;
+    session_set_speed(app->session, speed);
+    if (speed == SPEED_MAX) {
+        toast_add(&app->toasts, "as fast as possible");
+        mark(app, 'S', "speed=max");
+    } else {
+        toast_add(&app->toasts, "speed %u %%", speed);
+        snprintf(label, sizeof label, "speed=%u", speed);
+        mark(app, 'S', label);
+    }
+}
+
+// The next speed of the list in that direction; max counts as the fastest.
+static void change_speed(struct app *app, int direction)
+{
+    int at = 0;
+    while (at < SPEEDS - 1 && (app->speed == SPEED_MAX || speeds[at] < app->speed)) {
+        at++;
+    }
+    bool listed = speeds[at] == app->speed;
+    at += direction > 0 ? listed : -1;
+    at = at < 0 ? 0 : at >= SPEEDS ? SPEEDS - 1 : at;
+    set_speed(app, speeds[at]);
+}
+
+static void toggle_recording(struct app *app)
+{
+    char *saved;
+    if (output_toggle_recording(app->output, &saved)) {
+        app->markers = 0;
+        toast_add(&app->toasts, "recording frame times");
+    } else if (saved) {
+        char *shown = path_shown(saved);
+        toast_add(&app->toasts, "frame times: %s", shown);
+        free(shown);
+    } else {
+        toast_add(&app->toasts, "the recording could not be written: see the terminal or the log");
+    }
+    free(saved);
+}
+
+static void set_marker(struct app *app)
+{
+    char label[24];
+    snprintf(label, sizeof label, "m%u", ++app->markers);
+    mark(app, 'M', label);
+    toast_add(&app->toasts, "marker %u", app->markers);
+}
+
+static void pause_or_go(struct app *app)
+{
+    // A game that stands because the focus was lost goes on; otherwise it would take two keys.
+    bool pause = !app_paused(app);
+    app->paused = pause;
+    app->unfocused_pause = false;
+    app_apply_pause(app);
+    mark(app, 'P', pause ? "pause" : "go");
+}
+
+static void step(struct app *app)
+{
+    app->paused = true;
+    session_step(app->session);
+}
+
+static void switch_engine(struct app *app)
+{
+    bool interpreting = session_engine(app->session) == MACHINE_ENGINE_INTERP;
+    enum machine_engine engine = interpreting ? MACHINE_ENGINE_TRANSLATE : MACHINE_ENGINE_INTERP;
+    session_set_engine(app->session, engine);
+    toast_add(&app->toasts, "engine %s", machine_engine_name(engine));
+    char label[24];
+    snprintf(label, sizeof label, "engine=%s", machine_engine_name(engine));
+    mark(app, 'X', label);
+}
+
+// The next value of a choice setting.
+static void cycle(struct app *app, const char *name, int *value, int choices)
+{
+    *value = (*value + 1) % choices;
+    toast_add(&app->toasts, "%s %s", strchr(name, '.') + 1, config_choice_name(name, *value));
+}
+
+static void toggle(struct app *app, const char *name, bool *value)
+{
+    *value = !*value;
+    toast_add(&app->toasts, "%s %s", name, *value ? "on" : "off");
+}
+
+static void set_dispatch(struct app *app, enum machine_dispatch dispatch)
+{
+    if (!session_has_dispatch(app->session)) {
+        toast_add(&app->toasts, "there is no dispatch net: see neurodoom --doctor");
+        return;
+    }
+    session_set_dispatch(app->session, dispatch);
+    toast_add(&app->toasts, "dispatch %s", machine_dispatch_names[dispatch]);
+    char label[24];
+    snprintf(label, sizeof label, "dispatch=%s", machine_dispatch_names[dispatch]);
+    mark(app, 'D', label);
+}
+
+static void toggle_loops(struct app *app)
+{
+    if (!session_has_loops(app->session)) {
+        toast_add(&app->toasts, "no loop can be replaced: see neurodoom --doctor");
+        return;
+    }
+    bool on = !session_get_loops(app->session);
+    session_set_loops(app->session, on);
+    toast_add(&app->toasts, "loops %s", on ? "on" : "off");
+    mark(app, 'L', on ? "loops=on" : "loops=off");
+}
+
+static void toggle_idle(struct app *app)
+{
+    bool on = !session_get_idle(app->session);
+    session_set_idle(app->session, on);
+    toast_add(&app->toasts, "idle %s", on ? "on" : "off");
+    mark(app, 'I', on ? "idle=on" : "idle=off");
+}
+
+enum neural app_neural(const struct app *app)
+{
+    struct session *s = app->session;
+    bool dispatch = session_has_dispatch(s), loops = session_has_loops(s);
+    if (!dispatch && !loops) {
+        return NEURAL_MISSING;
+    }
+    bool on =
+        (dispatch && session_get_dispatch(s) != MACHINE_DISPATCH_OFF) || (loops && session_get_loops(s));
+    return on ? NEURAL_ON : NEURAL_OFF;
+}
+
+// All that nets switch, and idle with it: off, or on as the settings have it; everything if they have
+// nothing.
+static void toggle_neural(struct app *app)
+{
+    enum neural neural = app_neural(app);
+    if (neural == NEURAL_MISSING) {
+        toast_add(&app->toasts, "there are no nets: see neurodoom --doctor");
+        return;
+    }
+    struct session *s = app->session;
+    bool on = neural == NEURAL_OFF;
+    enum machine_dispatch dispatch = (enum machine_dispatch)app->settings->dispatch;
+    bool loops = app->settings->loops, idle = app->settings->idle;
+    bool any =
+        (session_has_dispatch(s) && dispatch != MACHINE_DISPATCH_OFF) || (session_has_loops(s) && loops);
+    if (!any) {
+        dispatch = MACHINE_DISPATCH_HYBRID;
+        loops = idle = true;
+    }
+    session_set_dispatch(s, on ? dispatch : MACHINE_DISPATCH_OFF);
+    session_set_loops(s, on && loops);
+    session_set_idle(s, on && idle);
+    toast_add(&app->toasts, "neural %s", on ? "on" : "off");
+    mark(app, 'N', on ? "neural=on" : "neural=off");
+}
+
+void app_perform(struct app *app, enum action action)
+{
+    struct settings *settings = app->settings;
+    app->dirty = true;
+    const char *missing = action_missing(action);
+    if (missing) {
+        toast_add(&app->toasts, "%s: %s", action_table[action].label, missing);
+        return;
+    }
+    switch (action) {
+    case ACTION_NEURAL: toggle_neural(app); break;
+    case ACTION_DISPATCH:
+        set_dispatch(app, (session_get_dispatch(app->session) + 1) % MACHINE_DISPATCH_MODES);
+        break;
+    case ACTION_LOOPS: toggle_loops(app); break;
+    case ACTION_IDLE: toggle_idle(app); break;
+    case ACTION_ENGINE: switch_engine(app); break;
+    case ACTION_OVERLAY:
+        settings->overlay = (settings->overlay + 1) % OVERLAY_CHOICES;
+        toast_add(&app->toasts, "overlay %s", config_choice_name("overlay.preset", settings->overlay));
+        break;
+    case ACTION_GRAPH:
+        toggle(app, "graph", &settings->graph);
+        if (settings->graph && settings->overlay < OVERLAY_STD) {
+            settings->overlay = OVERLAY_STD; // where the graph is
+        }
+        break;
+    case ACTION_RECORD: toggle_recording(app); break;
+    case ACTION_MARKER: set_marker(app); break;
+    case ACTION_RESET:
+        overlay_reset(&app->overlay, app->session);
+        toast_add(&app->toasts, "figures reset");
+        break;
+    case ACTION_SLOWER: change_speed(app, -1); break;
+    case ACTION_FASTER: change_speed(app, 1); break;
+    case ACTION_NORMAL_SPEED: set_speed(app, 100); break;
+    case ACTION_MAX_SPEED: set_speed(app, SPEED_MAX); break;
+    case ACTION_PAUSE: pause_or_go(app); break;
+    case ACTION_STEP: step(app); break;
+    case ACTION_SCREENSHOT: app->screenshot = true; break;
+    case ACTION_FULLSCREEN:
+        settings->fullscreen = !settings->fullscreen;
+        video_apply(app->video);
+        break;
+    case ACTION_SCALE: cycle(app, "window.scale", &settings->scale, SCALE_CHOICES); break;
+    case ACTION_ASPECT: cycle(app, "window.aspect", &settings->aspect, ASPECT_CHOICES); break;
+    case ACTION_FILTER: cycle(app, "window.filter", &settings->filter, FILTER_CHOICES); break;
+    case ACTION_VSYNC:
+        toggle(app, "vsync", &settings->vsync);
+        video_apply(app->video);
+        break;
+    case ACTION_HELP:
+        app->show_keys = !app->show_keys;
+        input_release_all(&app->input, app->session);
+        break;
+    case ACTION_QUIT: app_quit(app); break;
+    default: break;
+    }
+}
+
+static void set_value(char value[24], const char *text)
+{
+    snprintf(value, 24, "%s", text);
+}
+
+void app_values(const struct app *app, char values[ACTION_COUNT][24])
+{
+    const struct settings *settings = app->settings;
+    uint32_t frames;
+    bool recording = output_recording(app->output, &frames);
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        set_value(values[i], action_missing((enum action)i) ? "N/A" : "");
+    }
+    struct session *s = app->session;
+    enum neural neural = app_neural(app);
+    set_value(values[ACTION_NEURAL], neural == NEURAL_ON ? "on" : neural == NEURAL_OFF ? "off" : "N/A");
+    set_value(values[ACTION_DISPATCH],
+              session_has_dispatch(s) ? machine_dispatch_names[session_get_dispatch(s)] : "N/A");
+    set_value(values[ACTION_LOOPS], !session_has_loops(s) ? "N/A" : session_get_loops(s) ? "on" : "off");
+    set_value(values[ACTION_IDLE], session_get_idle(s) ? "on" : "off");
+    set_value(values[ACTION_ENGINE], machine_engine_name(session_engine(s)));
+    set_value(values[ACTION_OVERLAY], config_choice_name("overlay.preset", settings->overlay));
+    set_value(values[ACTION_GRAPH], settings->graph ? "on" : "off");
+    set_value(values[ACTION_RECORD], recording ? "on" : "off");
+    set_value(values[ACTION_PAUSE], app_paused(app) ? "on" : "off");
+    set_value(values[ACTION_FULLSCREEN], settings->fullscreen ? "on" : "off");
+    set_value(values[ACTION_SCALE], config_choice_name("window.scale", settings->scale));
+    set_value(values[ACTION_ASPECT], config_choice_name("window.aspect", settings->aspect));
+    set_value(values[ACTION_FILTER], config_choice_name("window.filter", settings->filter));
+    set_value(values[ACTION_VSYNC], settings->vsync ? "on" : "off");
+    if (app->speed == SPEED_MAX) {
+        set_value(values[ACTION_MAX_SPEED], "on");
+    } else {
+        snprintf(values[ACTION_NORMAL_SPEED], 24, "%u %%", app->speed);
+    }
+}

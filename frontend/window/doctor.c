@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+#include "doctor.h"
+
+#include <SDL.h>
+#include <dlfcn.h>
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/core.h"
+#include "display.h"
+#include "frontend/base/host.h"
+#include "frontend/base/models.h"
+#include "frontend/base/paths.h"
+#include "frontend/base/text.h"
+#include "frontend/command/wad.h"
+
+#define TRANSLATOR_MODULE "translate_llvm.so"
+
+// One line of findings; more lines of advice in text are indented below it.
+static void line(FILE *stream, const char *verdict, const char *subject, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void line(FILE *stream, const char *verdict, const char *subject, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = text_format_list(format, arguments);
+    va_end(arguments);
+    fprintf(stream, "%-5s %-11s ", verdict, subject);
+    for (const char *p = text; *p; p++) {
+        fputc(*p, stream);
+        if (*p == '\n') {
+            fprintf(stream, "%18s", "");
+        }
+    }
+    fputc('\n', stream);
+    free(text);
+}
+
+static void examine_host(FILE *stream)
+{
+    struct host_machine host;
+    host_describe_machine(&host);
+    line(stream, "info", "program", "neurodoom %s (%s), %s", host_version, host_git, host_flags);
+    line(stream, "info", "machine", "%s, %u cores, %.1f GiB; %s; %s", host.cpu, host.cores,
+         (double)host.memory / (1 << 30), host.system, host.kernel);
+}
+
+static void examine_guest(FILE *stream)
+{
+    const char *variable = getenv("NEURODOOM_GUEST");
+    char *program = variable && *variable ? text_copy(variable) : path_beside_program("guest/doom.aarch64");
+    static const char *const arguments[] = {"doom", NULL};
+    struct machine_config config = {.program = program, .argv = arguments, .envp = arguments + 1};
+    enum machine_error reason;
+    char error[256];
+    machine *m = machine_create(&config, &reason, error, sizeof error);
+    if (m) {
+        line(stream, "ok", "guest", "%s", program);
+        machine_destroy(m);
+    } else {
+        line(stream, "FAIL", "guest", "%s\n./play --build-only builds it", error);
+    }
+    free(program);
+}
+
+// The module with LLVM is loaded only when there is something to compile; here, to see whether that will
+// work.
+static void examine_engines(const struct settings *settings, FILE *stream)
+{
+    const char *chosen = machine_engine_name((enum machine_engine)settings->engine);
+    enum machine_engine engine;
+    if (!machine_engine_by_name("translate", &engine)) {
+        line(stream, "n/a", "engine",
+             "interp; built without LLVM 19 and clang-19, so there is no translator");
+        return;
+    }
+    char *module = path_beside_program(TRANSLATOR_MODULE);
+    void *handle = dlopen(module, RTLD_NOW | RTLD_LOCAL);
+    if (handle) {
+        line(stream, "ok", "engine", "%s (of: %s); the translator is in %s", chosen, machine_engine_names(),
+             module);
+        dlclose(handle);
+    } else {
+        line(stream, "WARN", "engine",
+             "%s (of: %s), but nothing new can be translated: %s\n"
+             "./play --build-only builds it",
+             chosen, machine_engine_names(), dlerror());
+    }
+    free(module);
+}
+
+static void examine_wads(const struct settings *settings, FILE *stream)
+{
+    char *path = *settings->iwad ? wad_resolve(settings->iwad) : wad_find_any();
+    if (!path) {
+        line(stream, "FAIL", "WAD", "%s%s found\nsudo apt install freedoom, or neurodoom -iwad FILE",
+             *settings->iwad ? settings->iwad : "none", *settings->iwad ? " not" : "");
+        return;
+    }
+    struct wad_info info;
+    wad_inspect(path, &info);
+    line(stream, info.kind == WAD_IWAD ? "ok" : "FAIL", "WAD", "%s: %s", path, info.what);
+    free(path);
+}
+
+static void examine_display(FILE *stream)
+{
+    struct failure failure = {0};
+    if (!display_open(&failure)) {
+        line(stream, "FAIL", "display", "%s", failure.text);
+        free(failure.text);
+        return;
+    }
+    SDL_DisplayMode mode = {0};
+    SDL_GetCurrentDisplayMode(0, &mode);
+    line(stream, "ok", "display", "SDL driver %s, %d display%s, %dx%d at %d Hz", SDL_GetCurrentVideoDriver(),
+         SDL_GetNumVideoDisplays(), SDL_GetNumVideoDisplays() == 1 ? "" : "s", mode.w, mode.h,
+         mode.refresh_rate);
+    display_close();
+}
+
+static void examine_folders(FILE *stream)
+{
+    static const struct {
+        enum path_kind kind;
+        const char *subject, *holds;
+    } folders[] = {
+        {PATH_CONFIG, "settings", "neurodoom.ini"},
+        {PATH_DATA, "data", "saves, demos, benchmarks, screenshots"},
+        {PATH_STATE, "state", "neurodoom.log"},
+        {PATH_CACHE, "cache", "translated code"},
+    };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *path = path_user(folders[i].kind, NULL);
+        // What matters is the nearest folder that exists: the rest is created when needed.
+        char *nearest = text_copy(path);
+        while (!path_is_folder(nearest) && strrchr(nearest, '/') > nearest) {
+            *strrchr(nearest, '/') = '\0';
+        }
+        bool writable = access(nearest, W_OK) == 0;
+        line(stream, writable ? "ok" : "WARN", folders[i].subject, "%s (%s)%s", path, folders[i].holds,
+             writable ? "" : ": cannot be written, nothing there is kept");
+        free(nearest);
+        free(path);
+    }
+}
+
+static void examine_nets(FILE *stream)
+{
+    char base[4096], error[512];
+    if (!find_model("dispatch-10279", NULL, base, sizeof base)) {
+        line(stream, "n/a", "dispatch net", "models/dispatch-10279.npy is nowhere: the tables dispatch");
+    } else if (!machine_check_dispatch(base, error, sizeof error)) {
+        line(stream, "WARN", "dispatch net", "%s", error);
+    } else {
+        line(stream, "ok", "dispatch net", "%s.npy", base);
+    }
+    const char *missing = action_missing(ACTION_LOOPS);
+    if (missing) {
+        line(stream, "n/a", "loop nets", "%s", missing);
+    } else if (find_loop_models(NULL, base, sizeof base)) {
+        line(stream, "ok", "loop nets", "%s/{%s,%s,%s}.npy", base, loop_models[0], loop_models[1],
+             loop_models[2]);
+    } else {
+        line(stream, "n/a", "loop nets", "models/{%s,%s,%s}.npy are nowhere: no loop is replaced",
+             loop_models[0], loop_models[1], loop_models[2]);
+    }
+}
+
+void doctor_examine(const struct settings *settings, FILE *stream)
+{
+    examine_host(stream);
+    examine_guest(stream);
+    examine_engines(settings, stream);
+    examine_wads(settings, stream);
+    examine_display(stream);
+    examine_folders(stream);
+    line(stream, "n/a", "sound", "not built in: the game plays silently");
+    examine_nets(stream);
+}
+
+void doctor_features(FILE *stream)
+{
+    SDL_version sdl;
+    enum machine_engine engine;
+    char *module = path_beside_program(TRANSLATOR_MODULE);
+    const char *translate = !machine_engine_by_name("translate", &engine) ? "no (built without LLVM)"
+                            : path_is_file(module)                        ? "yes"
+                                                   : "no (" TRANSLATOR_MODULE " is missing)";
+    free(module);
+    SDL_GetVersion(&sdl);
+    bool loops = !action_missing(ACTION_LOOPS);
+    fprintf(stream,
+            "engine interp         yes\n"
+            "engine translate      %s\n"
+            "neural                yes (dispatch%s)\n"
+            "loops verify          %s\n"
+            "idle                  yes\n"
+            "window                yes (SDL %d.%d.%d)\n"
+            "headless              yes\n"
+            "record csv json       yes\n"
+            "bench ab              no\n"
+            "sound pad states      no\n"
+            "screenshots           yes (libpng %s)\n",
+            translate, loops ? ", loops" : "", loops ? "yes" : "no (built without LLVM)", sdl.major,
+            sdl.minor, sdl.patch, png_get_libpng_ver(NULL));
+}

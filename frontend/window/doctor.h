@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// What works on this machine: --doctor, --features.
+#ifndef FRONTEND_DOCTOR_H
+#define FRONTEND_DOCTOR_H
+
+#include <stdio.h>
+
+#include "frontend/command/config.h"
+
+// Checks everything that playing needs, a line each with what to do where something is missing.
+void doctor_examine(const struct settings *settings, FILE *stream);
+void doctor_features(FILE *stream);
+
+#endif

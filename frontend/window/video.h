@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The window's content: the guest's picture through its palette, scaled, with room for what is drawn over it.
+// Main thread only.
+#ifndef FRONTEND_VIDEO_H
+#define FRONTEND_VIDEO_H
+
+#include <SDL.h>
+#include <stdbool.h>
+
+#include "frontend/base/status.h"
+#include "frontend/command/config.h"
+#include "frontend/session/session.h"
+
+struct video;
+
+// Opens the window. The settings are read at every drawing, so that switches work at once; they have to
+// outlive the video. NULL: *failure.
+struct video *video_open(const struct settings *settings, const char *title, struct failure *failure);
+void video_close(struct video *v);
+
+SDL_Window *video_window(struct video *v);
+SDL_Renderer *video_renderer(struct video *v);
+
+// The drawing area in pixels, and how many of them make one unit of the window's coordinates.
+void video_size(struct video *v, int *width, int *height, double *pixel_ratio);
+
+// Where the guest's picture is within the drawing area.
+SDL_Rect video_picture_area(struct video *v);
+
+// Takes a new picture over.
+void video_set_picture(struct video *v, const struct session_picture *picture);
+
+// Draws the picture, or black before there is one. What is drawn over it comes next, then video_show.
+void video_draw(struct video *v);
+void video_show(struct video *v);
+
+// Writes what has been drawn so far as a PNG file. False: errno or SDL_GetError tells why.
+bool video_save(struct video *v, const char *path);
+
+// After the settings for fullscreen or vsync have changed.
+void video_apply(struct video *v);
+
+// The renderer has lost its textures.
+void video_renew(struct video *v);
+
+#endif

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: MIT
+#include "window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "display.h"
+#include "frontend/base/interrupt.h"
+#include "frontend/base/log.h"
+#include "frontend/base/text.h"
+#include "frontend/session/conclude.h"
+
+// The longest sleep of the main loop: bounds how late a signal is noticed.
+#define SLEEP_MOST_MS 250
+
+// With vsync off, pictures are still shown at most this often.
+#define SHOW_GAP_MS 2
+
+static bool take_frame(void *user, struct session *s, const struct machine_frame *frame,
+                       const struct frame_figures *figures)
+{
+    struct app *app = user;
+    return output_frame(app->output, s, frame, figures);
+}
+
+// On the emulation thread; pushing an event is the one thing that SDL allows from there. One at a time: at
+// full speed there are thousands of frames a second.
+static void wake(void *user)
+{
+    struct app *app = user;
+    if (!atomic_exchange(&app->wake_queued, true)) {
+        SDL_PushEvent(&(SDL_Event){.type = app->wake_event});
+    }
+}
+
+static void release_all(struct app *app)
+{
+    if (app->session) {
+        input_release_all(&app->input, app->session);
+    }
+}
+
+// ---- events ----
+
+static void lose_focus(struct app *app)
+{
+    app->focused = false;
+    release_all(app);
+    struct device_info info;
+    // A demo or the title goes on without anyone looking.
+    if (app->settings->pause_unfocused && !app->paused && !app->quitting &&
+        session_get_info(app->session, &info) && info.user_game && !info.demo_playing) {
+        app->unfocused_pause = true;
+        app_apply_pause(app);
+    }
+}
+
+static void gain_focus(struct app *app)
+{
+    app->focused = true;
+    if (app->unfocused_pause) {
+        app->unfocused_pause = false;
+        app_apply_pause(app);
+    }
+}
+
+static void window_event(struct app *app, const SDL_WindowEvent *event)
+{
+    app->dirty = true;
+    switch (event->event) {
+    case SDL_WINDOWEVENT_FOCUS_LOST: lose_focus(app); break;
+    case SDL_WINDOWEVENT_FOCUS_GAINED: gain_focus(app); break;
+    default: break;
+    }
+}
+
+static void answer_panel(struct app *app, enum panel_answer answer)
+{
+    if (answer == PANEL_CHOSEN) {
+        app_perform(app, (enum action)app->panel.selected);
+    }
+    app->dirty |= answer != PANEL_NOTHING;
+}
+
+static void key_in_panel(struct app *app, const SDL_KeyboardEvent *key)
+{
+    if (key->keysym.scancode == app->input.leader && !key->repeat) {
+        app->panel.open = false;
+        app->dirty = true;
+        return;
+    }
+    enum panel_answer answer = panel_key(&app->panel, key->keysym.scancode);
+    if (answer != PANEL_NOTHING) {
+        answer_panel(app, answer);
+        return;
+    }
+    // The keys that follow the leader key do so here too: tapping it and then one of them works as one
+    // sequence.
+    enum action action = key->repeat ? ACTION_NONE : input_after_leader(&app->input, key);
+    if (action == ACTION_NONE && !key->repeat) {
+        action = input_direct(&app->input, key);
+    }
+    if (action != ACTION_NONE) {
+        app->panel.open = false;
+        app_perform(app, action);
+    }
+}
+
+static bool wants_repeats(struct app *app)
+{
+    struct device_info info;
+    return session_get_info(app->session, &info) && info.menu_active;
+}
+
+static void key_down(struct app *app, const SDL_KeyboardEvent *key)
+{
+    struct input *in = &app->input;
+    if (app->panel.open) {
+        key_in_panel(app, key);
+        return;
+    }
+    if (app->show_keys) {
+        app->show_keys = key->repeat;
+        app->dirty = true;
+        return;
+    }
+    if (key->keysym.scancode == in->leader) {
+        if (!key->repeat) {
+            in->leader_held = true;
+            in->leader_used = false;
+        }
+        return;
+    }
+    enum action action = in->leader_held ? input_after_leader(in, key) : input_direct(in, key);
+    if (action != ACTION_NONE || in->leader_held) {
+        in->leader_used = true;
+        if (action != ACTION_NONE && !key->repeat) {
+            app_perform(app, action);
+        }
+        return;
+    }
+    input_key(in, app->session, key, wants_repeats(app));
+}
+
+static void key_up(struct app *app, const SDL_KeyboardEvent *key)
+{
+    struct input *in = &app->input;
+    if (key->keysym.scancode != in->leader) {
+        input_key(in, app->session, key, false);
+    } else if (in->leader_held) {
+        in->leader_held = false;
+        if (!in->leader_used) {
+            panel_open(&app->panel);
+            release_all(app);
+            app->dirty = true;
+        }
+    }
+}
+
+static void mouse_event(struct app *app, const SDL_Event *event)
+{
+    if (app->panel.open) {
+        int width, height;
+        double pixel_ratio;
+        video_size(app->video, &width, &height, &pixel_ratio);
+        answer_panel(app, panel_mouse(&app->panel, event, pixel_ratio));
+    } else if (event->type != SDL_MOUSEWHEEL) {
+        input_mouse(&app->input, app->session, event);
+    }
+}
+
+static void game_event(struct app *app, const SDL_Event *event)
+{
+    switch (event->type) {
+    case SDL_QUIT: app_quit(app); break;
+    case SDL_WINDOWEVENT: window_event(app, &event->window); break;
+    case SDL_KEYDOWN: key_down(app, &event->key); break;
+    case SDL_KEYUP: key_up(app, &event->key); break;
+    case SDL_MOUSEMOTION:
+    case SDL_MOUSEBUTTONDOWN:
+    case SDL_MOUSEBUTTONUP:
+    case SDL_MOUSEWHEEL: mouse_event(app, event); break;
+    case SDL_RENDER_TARGETS_RESET:
+    case SDL_RENDER_DEVICE_RESET:
+        video_renew(app->video);
+        canvas_renew(app->canvas);
+        app->dirty = true;
+        break;
+    default:
+        if (event->type == app->wake_event) {
+            atomic_store(&app->wake_queued, false);
+        }
+        break;
+    }
+}
+
+// ---- playing ----
+
+// The mouse is the player's while a game of his runs and nothing else is open.
+static void update_mouse(struct app *app)
+{
+    struct device_info info;
+    bool capture = app->focused && !app->panel.open && !app->show_keys && !app_paused(app) &&
+                   !app->quitting && !options_doom(app->options, "-nomouse") &&
+                   !options_doom(app->options, "-nograbmouse") && session_get_info(app->session, &info) &&
+                   info.user_game && !info.demo_playing && !info.menu_active && info.game_state == 0;
+    input_capture_mouse(&app->input, capture);
+    SDL_ShowCursor(app->panel.open || !app->settings->fullscreen ? SDL_ENABLE : SDL_DISABLE);
+}
+
+// How long the main loop may sleep when nothing happens.
+static int sleep_time(const struct app *app)
+{
+    uint64_t now = SDL_GetTicks64(), next = toast_next(&app->toasts), most = now + SLEEP_MOST_MS;
+    next = next < most ? next : most;
+    return app->dirty ? 1 : next > now ? (int)(next - now) : 1;
+}
+
+static bool ended(struct app *app)
+{
+    struct session_state state;
+    session_get_state(app->session, &state);
+    return state.end != SESSION_RUNNING || (app->quitting && SDL_GetTicks64() >= app->quit_deadline);
+}
+
+// What the machine has to say, besides the log.
+static void show_message(struct app *app)
+{
+    char *message = session_take_message(app->session);
+    if (message) {
+        toast_add(&app->toasts, "%s", message);
+        app->dirty = true;
+    }
+    free(message);
+}
+
+// Returns whether a signal ended it.
+static bool play(struct app *app)
+{
+    bool interrupted = false;
+    uint64_t shown = 0;
+    while (!ended(app)) {
+        SDL_Event event;
+        bool any = SDL_WaitEventTimeout(&event, sleep_time(app));
+        for (; any; any = SDL_PollEvent(&event)) {
+            game_event(app, &event);
+        }
+        input_flush(&app->input, app->session);
+        if (interrupt_seen() && !interrupted) {
+            interrupted = true;
+            app_quit(app);
+        }
+        update_mouse(app);
+        show_message(app);
+        app->dirty |= toast_expire(&app->toasts);
+        app->dirty |= overlay_refresh(&app->overlay, app->session) && app->settings->overlay != OVERLAY_OFF;
+        output_renew_stats(app->output, app->session);
+        if (!app->settings->vsync && SDL_GetTicks64() - shown < SHOW_GAP_MS) {
+            SDL_Delay(SHOW_GAP_MS);
+        }
+        shown = SDL_GetTicks64();
+        app_draw(app);
+    }
+    input_capture_mouse(&app->input, false);
+    return interrupted;
+}
+
+// ---- a page in place of the game ----
+
+// Shows the page until a key is pressed; returns that key, or Esc if the window was closed or a signal came.
+static SDL_Scancode show_page(struct app *app, const char *title, const char *text, const char *choices)
+{
+    app->page_title = title;
+    app->page_choices = choices;
+    app->page_text = text_copy(text);
+    app->dirty = true;
+    SDL_Scancode pressed = SDL_SCANCODE_UNKNOWN;
+    while (pressed == SDL_SCANCODE_UNKNOWN) {
+        app_draw(app);
+        SDL_Event event;
+        if (!SDL_WaitEventTimeout(&event, SLEEP_MOST_MS)) {
+            event.type = SDL_FIRSTEVENT;
+        }
+        app->dirty |= event.type == SDL_WINDOWEVENT;
+        if (event.type == SDL_KEYDOWN && !event.key.repeat) {
+            pressed = event.key.keysym.scancode;
+        } else if (event.type == SDL_QUIT || interrupt_seen()) {
+            pressed = SDL_SCANCODE_ESCAPE;
+        } else if (event.type == SDL_RENDER_TARGETS_RESET || event.type == SDL_RENDER_DEVICE_RESET) {
+            video_renew(app->video);
+            canvas_renew(app->canvas);
+            app->dirty = true;
+        }
+    }
+    free(app->page_text);
+    app->page_text = NULL;
+    return pressed;
+}
+
+// ---- start and end ----
+
+static bool open_window(struct app *app, const char *title, struct failure *failure)
+{
+    if (app->video) {
+        SDL_SetWindowTitle(video_window(app->video), title);
+        return true;
+    }
+    if (!display_open(failure)) {
+        return false;
+    }
+    app->wake_event = SDL_RegisterEvents(1);
+    app->video = video_open(app->settings, title, failure);
+    if (!app->video) {
+        return false;
+    }
+    app->canvas = canvas_create(video_renderer(app->video));
+    return true;
+}
+
+static void close_window(struct app *app)
+{
+    if (app->canvas) {
+        canvas_free(app->canvas);
+    }
+    if (app->video) {
+        video_close(app->video);
+    }
+    display_close();
+}
+
+// Is the failure that there is no WAD at all, rather than that a named one will not do?
+static bool nothing_to_play(const struct app *app, const struct failure *failure)
+{
+    return failure->status == STATUS_NO_WAD && !options_doom(app->options, "-iwad") && !*app->settings->iwad;
+}
+
+// Finds what to play. Without any WAD the window explains, and looks again as often as the user likes.
+static bool prepare(struct app *app, struct failure *failure)
+{
+    while (!launch_prepare(&app->launch, app->options, app->settings, failure)) {
+        struct failure no_window = {0};
+        if (!nothing_to_play(app, failure) || !open_window(app, "neurodoom", &no_window)) {
+            free(no_window.text);
+            return false;
+        }
+        SDL_Scancode key;
+        do {
+            key = show_page(app, "There is no game to play", failure->text, "Enter: look again    Esc: quit");
+        } while (key != SDL_SCANCODE_RETURN && key != SDL_SCANCODE_KP_ENTER && key != SDL_SCANCODE_ESCAPE);
+        if (key == SDL_SCANCODE_ESCAPE) {
+            return false;
+        }
+        launch_free(&app->launch);
+        free(failure->text);
+        *failure = (struct failure){0};
+    }
+    return true;
+}
+
+static int run(struct app *app)
+{
+    app->speed = (unsigned)app->launch.speed;
+    app->focused = SDL_GetWindowFlags(video_window(app->video)) & SDL_WINDOW_INPUT_FOCUS;
+    app->dirty = true;
+    const char *no_translator = action_missing(ACTION_ENGINE);
+    if (no_translator) {
+        toast_add(&app->toasts, "%s, and no loop is replaced", no_translator);
+    } else if (!*app->launch.loop_models) {
+        toast_add(&app->toasts, "there are no nets for loops: no loop is replaced");
+    }
+    bool interrupted = play(app);
+    session_stop(app->session);
+
+    struct failure failure = {0};
+    enum status status = session_conclude(app->session, interrupted, &failure);
+    launch_finish(&app->launch);
+    bool whole = output_close(app->output, app->session);
+    session_end(app->session);
+    app->session = NULL;
+    if (failure.text) {
+        log_line(LOG_ERROR, "%s", failure.text);
+        if (!app->quitting && status != STATUS_DIFFERS) {
+            show_page(app, status == STATUS_FAULT ? "The guest has been stopped" : "The engine has ended",
+                      failure.text, "any key: quit");
+        }
+        free(failure.text);
+    }
+    return whole || status != STATUS_OK ? (int)status : STATUS_USAGE;
+}
+
+int window_run(const struct options *options, struct settings *settings)
+{
+    struct failure failure = {0};
+    struct app app = {.options = options, .settings = settings};
+    int status = STATUS_OK;
+    if (input_bind(&app.input, settings, &failure) && prepare(&app, &failure)) {
+        char *title = text_format("neurodoom - %s", app.launch.iwad_info.what);
+        app.output = output_open(options, settings, &app.launch, &failure);
+        if (app.output && open_window(&app, title, &failure)) {
+            struct session_callbacks callbacks = {.user = &app, .frame = take_frame, .wake = wake};
+            app.session =
+                session_start(&app.launch.machine, (unsigned)app.launch.speed, &callbacks, &failure);
+        }
+        free(title);
+        if (app.session) {
+            status = run(&app);
+        } else if (app.output) {
+            output_close(app.output, NULL);
+        }
+    }
+    close_window(&app);
+    launch_free(&app.launch);
+    return failure.text ? failure_report(&failure) : status;
+}
