@@ -47,7 +47,7 @@ static const char help[] =
     "  --opt loops=on   loops that a net has proposed, once proved, are done by kernels (off if not given);\n"
     "                   several --opt may be joined by commas\n"
     "  --verify         run the plain loop beside every replaced one, and compare\n"
-    "  --models FOLDER  where the nets are, if not those that came with a64run\n"
+    "  --models FOLDER  with the nets' weights, if not those that came with a64run\n"
     "  --stats FILE     write the counters of the run to FILE as JSON\n"
     "  --help           show this text\n"
     "\n"

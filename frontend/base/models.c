@@ -23,7 +23,7 @@ static bool holds(const char *folder, const char *const *names, size_t count)
 static const char *find_folder(const char *const *names, size_t count, const char *folder, char *found,
                                size_t size)
 {
-    static const char *const beside[] = {"models", "../models", "../share/neurodoom/models"};
+    static const char *const beside[] = {"models", "../models/weights", "../share/neurodoom/models"};
     if (folder)
         return snprintf(found, size, "%s", folder) < (int)size && holds(found, names, count) ? found : NULL;
     char program[PATH_MAX];

@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 // Finds the model of that name and writes its base path (FOLDER/NAME, without .npy) to base, size bytes.
-// Looks in folder, or if that is NULL in models/ beside the running program and one folder up, in
-// ../share/neurodoom/models from there, and in models/ of the sources it was built from. Returns base, or
-// NULL if there is none.
+// Looks in folder, or if that is NULL beside the running program in models/, ../models/weights/ and
+// ../share/neurodoom/models/, and in models/weights/ of the sources it was built from. Returns base, or NULL
+// if there is none.
 const char *find_model(const char *name, const char *folder, char *base, size_t size);
 
 // The nets for loops, by the names of their files.

@@ -285,7 +285,7 @@ static void prepare_nets(struct launch *launch, const struct options *options,
         machine->dispatch_model = launch->dispatch_model;
     } else {
         launch->dispatch_model[0] = '\0';
-        log_line(LOG_WARNING, "there is no dispatch net (models/dispatch-10279.npy): the tables dispatch");
+        log_line(LOG_WARNING, "there is no dispatch net (dispatch-10279.npy): the tables dispatch");
     }
     const char *missing = action_missing(ACTION_LOOPS);
     if (!missing && find_loop_models(NULL, launch->loop_models, sizeof launch->loop_models)) {

@@ -152,7 +152,7 @@ static void examine_nets(FILE *stream)
 {
     char base[4096], error[512];
     if (!find_model("dispatch-10279", NULL, base, sizeof base)) {
-        line(stream, "n/a", "dispatch net", "models/dispatch-10279.npy is nowhere: the tables dispatch");
+        line(stream, "n/a", "dispatch net", "dispatch-10279.npy is nowhere: the tables dispatch");
     } else if (!machine_check_dispatch(base, error, sizeof error)) {
         line(stream, "WARN", "dispatch net", "%s", error);
     } else {
@@ -165,8 +165,8 @@ static void examine_nets(FILE *stream)
         line(stream, "ok", "loop nets", "%s/{%s,%s,%s}.npy", base, loop_models[0], loop_models[1],
              loop_models[2]);
     } else {
-        line(stream, "n/a", "loop nets", "models/{%s,%s,%s}.npy are nowhere: no loop is replaced",
-             loop_models[0], loop_models[1], loop_models[2]);
+        line(stream, "n/a", "loop nets", "{%s,%s,%s}.npy are nowhere: no loop is replaced", loop_models[0],
+             loop_models[1], loop_models[2]);
     }
 }
 

@@ -191,8 +191,7 @@ static double evaluate(void *context, struct graph *g)
     return 1 - accuracy(t->exhibit.params.data, t->validate, t->validate_count);
 }
 
-static bool save(struct trainer *t, const struct tool_options *options, const char *base, cJSON *sources,
-                 struct nn_error *error)
+static bool save(struct trainer *t, const char *base, cJSON *sources, struct nn_error *error)
 {
     char commit[64];
     const float *parameters = t->exhibit.params.data;
@@ -210,7 +209,7 @@ static bool save(struct trainer *t, const struct tool_options *options, const ch
         .data = "distinct allocated words of libc and libstdc++ of Debian's arm64 cross packages",
         .split = "by program: libc and libstdc++ train, libm validates, all other code tests",
         .seed = t->seed,
-        .commit = tool_commit(commit, sizeof commit, options->folder),
+        .commit = tool_commit(commit, sizeof commit),
         .metrics = metrics,
     };
     bool saved = model_save(base, &t->exhibit.params, &info, error);
@@ -249,7 +248,7 @@ static bool train_exhibit(struct trainer *t, const struct tool_options *options,
     graph_destroy(&graph);
     if (end == TRAINING_INTERRUPTED)
         return nn_fail(error, "interrupted: nothing is written");
-    return end == TRAINING_DONE && save(t, options, base, sources, error);
+    return end == TRAINING_DONE && save(t, base, sources, error);
 }
 
 int dispatch_exhibit_train(const struct tool_options *options)

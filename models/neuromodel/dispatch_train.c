@@ -113,8 +113,8 @@ static double evaluate(void *context, struct graph *g)
     return score.wrong_vectors ? score.wrong_vectors : -(double)score.margin;
 }
 
-static bool save(struct trainer *t, const struct tool_options *options, const char *base,
-                 const struct training_result *result, struct nn_error *error)
+static bool save(struct trainer *t, const char *base, const struct training_result *result,
+                 struct nn_error *error)
 {
     char commit[64];
     struct dispatch_score score;
@@ -135,7 +135,7 @@ static bool save(struct trainer *t, const struct tool_options *options, const ch
         .split =
             "none: the input space is finite and trained on whole; the test is the count of all 2^32 words",
         .seed = t->seed,
-        .commit = tool_commit(commit, sizeof commit, options->folder),
+        .commit = tool_commit(commit, sizeof commit),
         .metrics = metrics,
     };
     bool saved = model_save(base, &t->model.params, &info, error);
@@ -179,7 +179,7 @@ static bool train_model(struct trainer *t, const struct tool_options *options, s
         strncat(base, "-interrupted", sizeof base - strlen(base) - 1);
         fprintf(stderr, "interrupted: the best so far is %s; run the same command again to go on\n", base);
     }
-    bool good = end != TRAINING_FAILED && (!result.best_epoch || save(t, options, base, &result, error));
+    bool good = end != TRAINING_FAILED && (!result.best_epoch || save(t, base, &result, error));
     optimizer_destroy(&optimizer);
     graph_destroy(&graph);
     return good;

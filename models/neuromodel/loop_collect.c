@@ -193,7 +193,7 @@ int loop_collect(const struct tool_options *options)
         return 1;
     }
     program_name(options->files[0], name, sizeof name);
-    bool good = read_known(tool_path(path, sizeof path, options->folder, "loops-known.txt"), &known, error,
+    bool good = read_known(tool_path(path, sizeof path, options->data, "loops-known.txt"), &known, error,
                            sizeof error) &&
                 loop_image_read(options->files[0], &image, error, sizeof error) &&
                 loop_run(&run, &seen, error, sizeof error);

@@ -183,7 +183,7 @@ static bool write_recipe(struct generation *g, const char *path, uint64_t progra
     cJSON_AddNumberToObject(json, "programs", (double)programs);
     cJSON_AddNumberToObject(json, "functions", FUNCTIONS);
     cJSON_AddNumberToObject(json, "sample", (double)g->options->sample);
-    cJSON_AddStringToObject(json, "commit", tool_commit(text, sizeof text, MODELS_FOLDER));
+    cJSON_AddStringToObject(json, "commit", tool_commit(text, sizeof text));
     for (unsigned c = 0; c < build_configuration_count; c++) {
         cJSON *build = cJSON_CreateObject();
         cJSON_AddStringToObject(build, "name", build_configurations[c].name);
@@ -226,7 +226,7 @@ int loop_generate(const struct tool_options *options)
     double start = tool_seconds();
     bool kept = false; // the program that failed, to be looked at
     g.options = options;
-    bool good = build_begin(&g.builder, tool_path(sources, sizeof sources, options->folder, "loop_programs"),
+    bool good = build_begin(&g.builder, tool_path(sources, sizeof sources, options->data, "loop_programs"),
                             g.error, sizeof g.error);
     for (unsigned p = 0; good && p < programs; p++) {
         good = build_program(&g.builder, options->seed * 1000003 + p, FUNCTIONS, g.error, sizeof g.error);

@@ -185,7 +185,7 @@ static bool tune_net(struct tuner *t, enum loop_net net, const struct tool_optio
                               .split = loop_split,
                               .seed = options->seed,
                               .half = true,
-                              .commit = tool_commit(commit, sizeof commit, options->folder),
+                              .commit = tool_commit(commit, sizeof commit),
                               .metrics = metrics};
     char *text = cJSON_PrintUnformatted(metrics);
     printf("%s: %s\n", name, text);
@@ -249,7 +249,7 @@ int loops_train_online(const struct tool_options *options)
     struct loop_set shipped;
     char path[1024], paths[SHIPPED][1024], *files[SHIPPED];
     for (unsigned i = 0; i < SHIPPED; i++) {
-        tool_path(paths[i], sizeof paths[i], options->folder, shipped_names[i]);
+        tool_path(paths[i], sizeof paths[i], options->data, shipped_names[i]);
         files[i] = paths[i];
     }
     if (!nn_blas_load(&error) || !loop_data_read(tool_path(path, sizeof path, options->online, "met.loops"),

@@ -302,8 +302,8 @@ static void learn_confidence(struct trainer *t)
 
 // ---- the command ----
 
-static bool save(struct trainer *t, const struct tool_options *options, const char *base,
-                 const struct training_result *result, struct nn_error *error)
+static bool save(struct trainer *t, const char *base, const struct training_result *result,
+                 struct nn_error *error)
 {
     char commit[64], text[256];
     struct params *p = loop_net_params(&t->models, t->net);
@@ -331,7 +331,7 @@ static bool save(struct trainer *t, const struct tool_options *options, const ch
         .split = loop_split,
         .seed = t->seed,
         .half = true,
-        .commit = tool_commit(commit, sizeof commit, options->folder),
+        .commit = tool_commit(commit, sizeof commit),
         .metrics = metrics,
     };
     bool saved = model_save(base, p, &info, error);
@@ -382,7 +382,7 @@ static bool train_net(struct trainer *t, const struct tool_options *options, str
         strncat(base, "-interrupted", sizeof base - strlen(base) - 1);
         fprintf(stderr, "interrupted: the best so far is %s; run the same command again to go on\n", base);
     }
-    bool good = end != TRAINING_FAILED && (!result.best_epoch || save(t, options, base, &result, error));
+    bool good = end != TRAINING_FAILED && (!result.best_epoch || save(t, base, &result, error));
     optimizer_destroy(&optimizer);
     graph_destroy(&graph);
     return good;

@@ -13,10 +13,6 @@
 #include "loop_train.h"
 #include "words.h"
 
-#ifndef MODELS_FOLDER
-#define MODELS_FOLDER "models"
-#endif
-
 const struct tool_model tool_models[] = {
     {"dispatch", "dispatch-10279", "which kernel executes an instruction word; exact on every word",
      dispatch_generate, dispatch_train, dispatch_verify, dispatch_eval},
@@ -53,7 +49,8 @@ static void print_usage(FILE *out)
     for (int i = 0; i < tool_model_count; i++)
         fprintf(out, "  %-14s %s\n", tool_models[i].name, tool_models[i].what);
     fputs("\noptions:\n"
-          "  --models DIR     where the model files are\n"
+          "  --models DIR     with the weights (models/weights)\n"
+          "  --data-folder DIR  generate, collect, train --online: loops-*.txt, loop_programs (models/data)\n"
           "  --out BASE       train: writes BASE.npy and BASE.json\n"
           "  --seed N         train, eval: of everything random\n"
           "  --programs N     generate loops: how many programs\n"
@@ -81,17 +78,12 @@ int tool_fail(const struct nn_error *error)
     return 1;
 }
 
-const char *tool_commit(char *text, size_t size, const char *folder)
+const char *tool_commit(char *text, size_t size)
 {
-    char command[1024];
     snprintf(text, size, "unknown");
-    if (strchr(folder, '\'') || strlen(folder) > 400)
-        return text;
-    snprintf(command, sizeof command,
-             "cd '%s' 2>/dev/null && git rev-parse HEAD 2>/dev/null && "
-             "git status --porcelain -uno -- :/core/nn :/core/isa ':/models/*.[ch]' 2>/dev/null",
-             folder);
-    FILE *pipe = popen(command, "r");
+    FILE *pipe = popen("cd '" SOURCE_FOLDER "' 2>/dev/null && git rev-parse HEAD 2>/dev/null && "
+                       "git status --porcelain -uno -- :/core ':/models/*.[ch]' 2>/dev/null",
+                       "r");
     if (!pipe)
         return text;
     char line[128];
@@ -154,6 +146,8 @@ static bool parse_options(int argc, char **argv, struct tool_options *o)
             o->online = value;
         } else if (strcmp(name, "--models") == 0) {
             o->folder = value;
+        } else if (strcmp(name, "--data-folder") == 0) {
+            o->data = value;
         } else if (strcmp(name, "--out") == 0) {
             o->out = value;
         } else if (strcmp(name, "--profile") == 0) {
@@ -239,7 +233,10 @@ int main(int argc, char **argv)
     if (argc < 2)
         return usage_error("a command is missing", "");
     const char *command = argv[1], *name = argc > 2 && argv[2][0] != '-' ? argv[2] : NULL;
-    struct tool_options options = {.folder = MODELS_FOLDER, .seed = 1, .threads = words_threads()};
+    struct tool_options options = {.folder = SOURCE_FOLDER "/models/weights",
+                                   .data = SOURCE_FOLDER "/models/data",
+                                   .seed = 1,
+                                   .threads = words_threads()};
     if (strcmp(command, "collect") == 0)
         return run_collect(argc - 2, argv + 2, &options);
     if (!parse_options(argc - (name ? 3 : 2), argv + (name ? 3 : 2), &options))
