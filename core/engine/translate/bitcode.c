@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the translator's code is made of, as LLVM bitcode: an external function op_<name> for each
-// instruction, which llvm_jit.c copies into regions, and the glue between regions and the host. Compiled by
+// instruction, which llvm_copy.c copies into regions, and the glue between regions and the host. Compiled by
 // clang for x32, the 32-bit pointer model of x86-64, never linked into a program.
 //
 // x32 is what makes guest accesses both safe and free: an address is computed in 32 bits (the address-size
@@ -88,7 +88,7 @@ static void invalidate_code(cpu *c, uint64_t address)
 
 // ---- the glue ----
 // The registers that regions pass to each other in host registers; order and calling convention are known to
-// llvm_jit.c as well.
+// llvm_var.c and llvm_leave.c as well.
 
 struct passed {
     uint64_t budget, sp, x30, x0, x1, x19, x20, x21, x22, x29, pc;

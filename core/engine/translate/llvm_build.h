@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Part of llvm_jit.c: what is known while a region is built, and the variables that hold the guest's state.
-#ifndef CORE_ENGINE_LLVM_BUILD_H
-#define CORE_ENGINE_LLVM_BUILD_H
+// What is known while a region is built, and the variables that hold the guest's state in it.
+#ifndef CORE_ENGINE_TRANSLATE_LLVM_BUILD_H
+#define CORE_ENGINE_TRANSLATE_LLVM_BUILD_H
 
+#include "core/loops/expr/summary.h"
 #include "llvm_template.h"
+#include "llvm_var.h"
+#include "region.h"
 
 struct block_build {
     LLVMBasicBlockRef start, body, end; // what leads here goes to, its ops' first and last LLVM block
@@ -64,87 +67,28 @@ struct build {
     struct hoisted hoisted[SUMMARY_ACCESSES];
     bool failed; // a template turned out not to be usable; it is marked, and the region is built again
     // the current template's values
-    LLVMValueRef key[MAX_TEMPLATE_VALUES];
-    struct mapped mapped[MAX_TEMPLATE_VALUES];
-    unsigned generation, key_generation[MAX_TEMPLATE_VALUES];
+    LLVMValueRef key[TEMPLATE_VALUES_MAX];
+    struct mapped mapped[TEMPLATE_VALUES_MAX];
+    unsigned generation, key_generation[TEMPLATE_VALUES_MAX];
 };
 
-static LLVMTypeRef var_type(const struct jit *j, unsigned var)
-{
-    return var >= VAR_V ? j->v2i64 : var_size(var) == 4 ? j->i32 : j->i64;
-}
+// The variable, an alloca at the region's entry; its value where u->at stands; a new value there.
+LLVMValueRef build_var(struct build *u, unsigned var);
+LLVMValueRef build_get(struct build *u, unsigned var);
+void build_set(struct build *u, unsigned var, LLVMValueRef value);
+LLVMTypeRef build_var_type(const struct jit *j, unsigned var);
 
-static LLVMValueRef variable(struct build *u, unsigned var)
-{
-    if (!u->var[var])
-        u->var[var] = LLVMBuildAlloca(u->entry, var_type(u->j, var), "");
-    return u->var[var];
-}
-
-static LLVMValueRef get_var(struct build *u, unsigned var)
-{
-    return LLVMBuildLoad2(u->at, var_type(u->j, var), variable(u, var), "");
-}
-
-static void set_var(struct build *u, unsigned var, LLVMValueRef value)
-{
-    LLVMBuildStore(u->at, value, variable(u, var));
-}
-
-static LLVMValueRef constant64(const struct build *u, uint64_t value)
-{
-    return LLVMConstInt(u->j->i64, value, false);
-}
-
-static LLVMValueRef cpu_field(struct build *u, uint32_t offset)
-{
-    LLVMValueRef index = LLVMConstInt(u->j->i32, offset, false);
-    return LLVMConstInBoundsGEP2(u->j->i8, u->guest_cpu, &index, 1);
-}
-
-// Branches on the condition, which is expected to hold so many times and not to hold so many: LLVM lays out
-// the code and keeps values in registers by that.
-static void branch_weighted(struct build *u, LLVMValueRef condition, LLVMBasicBlockRef yes,
-                            LLVMBasicBlockRef no, unsigned times_yes, unsigned times_no)
-{
-    LLVMMetadataRef weights[] = {
-        LLVMMDStringInContext2(u->j->context, "branch_weights", strlen("branch_weights")),
-        LLVMValueAsMetadata(LLVMConstInt(u->j->i32, times_yes, false)),
-        LLVMValueAsMetadata(LLVMConstInt(u->j->i32, times_no, false)),
-    };
-    LLVMMetadataRef node = LLVMMDNodeInContext2(u->j->context, weights, 3);
-    LLVMSetMetadata(LLVMBuildCondBr(u->at, condition, yes, no),
-                    LLVMGetMDKindIDInContext(u->j->context, "prof", 4),
-                    LLVMMetadataAsValue(u->j->context, node));
-}
+LLVMValueRef build_constant(const struct build *u, uint64_t value); // 64 bits
+LLVMValueRef build_cpu_field(struct build *u, uint32_t offset); // its address
+// What another object defines, at an address below 2 GiB.
+LLVMValueRef build_global(struct build *u, const char *name, LLVMTypeRef type);
+LLVMBasicBlockRef build_block(struct build *u); // empty, of no place yet
 
 // For ways that the guest takes seldom by the nature of them: a used-up budget, an unexpected return.
-static void branch_mostly(struct build *u, LLVMValueRef condition, LLVMBasicBlockRef mostly,
-                          LLVMBasicBlockRef rarely)
-{
-    branch_weighted(u, condition, mostly, rarely, 2000, 1);
-}
-
+void build_branch_mostly(struct build *u, LLVMValueRef condition, LLVMBasicBlockRef mostly,
+                         LLVMBasicBlockRef rarely);
 // By what the guest's branch has been seen to do so far; one way never seen is possible.
-static void branch_as_seen(struct build *u, LLVMValueRef condition, LLVMBasicBlockRef taken,
-                           LLVMBasicBlockRef not_taken, struct branch_counts seen)
-{
-    if (seen.taken || seen.not_taken)
-        branch_weighted(u, condition, taken, not_taken, seen.taken + 1u, seen.not_taken + 1u);
-    else
-        LLVMBuildCondBr(u->at, condition, taken, not_taken);
-}
-
-// What another object defines, at an address below 2 GiB.
-static LLVMValueRef global(struct build *u, const char *name, LLVMTypeRef type)
-{
-    LLVMValueRef g = LLVMGetNamedGlobal(u->module, name);
-    if (!g) {
-        g = LLVMAddGlobal(u->module, type, name);
-        LLVMSetLinkage(g, LLVMExternalLinkage);
-        LLVMSetVisibility(g, LLVMHiddenVisibility);
-    }
-    return g;
-}
+void build_branch_as_seen(struct build *u, LLVMValueRef condition, LLVMBasicBlockRef taken,
+                          LLVMBasicBlockRef not_taken, struct branch_counts seen);
 
 #endif

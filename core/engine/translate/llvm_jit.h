@@ -34,9 +34,10 @@ enum jit_result {
     JIT_FAILED, // LLVM cannot
 };
 
-// LLVM is large and, once code is cached, not needed: llvm_jit.c is a module of its own beside the programs,
-// loaded when there is something to compile. It exports jit_functions, and jit_identity, the text that tells
-// whether both were made from the same sources: their structures differ otherwise.
+// LLVM is large and, once code is cached, not needed: what is named llvm_* is a module of its own beside
+// the programs, loaded when there is something to compile. Only it includes llvm-c. It exports jit_functions,
+// and jit_identity, the text that tells whether both were made from the same sources: their structures differ
+// otherwise.
 #define JIT_MODULE "translate_llvm.so"
 
 struct jit_functions {

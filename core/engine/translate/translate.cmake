@@ -21,7 +21,8 @@ add_custom_command(OUTPUT ${IDENTITY}
   COMMAND cat ${TRANSLATOR_SOURCES} ${LLVM_LIBRARY} | cksum | sed "s/\\(.*\\)/#define TRANSLATOR_IDENTITY \"\\1\"/" > ${IDENTITY}
   DEPENDS ${TRANSLATOR_SOURCES} VERBATIM)
 # LLVM is loaded only when there is something to compile.
-add_library(translate_llvm MODULE engine/translate/llvm_jit.c engine/translate/translate_embed.S isa/decode.c isa/disasm.c ${IDENTITY})
+file(GLOB TRANSLATE_LLVM CONFIGURE_DEPENDS engine/translate/llvm_*.c)
+add_library(translate_llvm MODULE ${TRANSLATE_LLVM} engine/translate/translate_embed.S isa/decode.c isa/disasm.c ${IDENTITY})
 set_target_properties(translate_llvm PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden)
 target_compile_definitions(translate_llvm PRIVATE _GNU_SOURCE)
 target_include_directories(translate_llvm PRIVATE ${LLVM_INCLUDE} ${CMAKE_BINARY_DIR})

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "llvm_leave.h"
+
+#include <llvm-c/Core.h>
+#include <stddef.h>
+
+#include "core/isa/cpu.h"
+#include "llvm_flow.h"
+#include "llvm_jit.h"
+
+void leave_store(struct build *u, const var_set *dirty)
+{
+    for (unsigned var = 0; var < VAR_COUNT; var++)
+        if (var_has(dirty, var) && !var_is_passed(var))
+            LLVMBuildStore(u->at, build_get(u, var), build_cpu_field(u, var_offset(var)));
+}
+
+void leave_store_written(struct build *u)
+{
+    for (unsigned var = 0; var < VAR_COUNT; var++)
+        if (var_has(&u->written, var))
+            LLVMSetVolatile(LLVMBuildStore(u->at, build_get(u, var), build_cpu_field(u, var_offset(var))),
+                            true);
+    u->written = (var_set){{0}};
+}
+
+void leave_load_used(struct build *u)
+{
+    for (unsigned var = 0; var < VAR_COUNT; var++)
+        if (var_has(&u->used, var) && !var_is_passed(var))
+            build_set(
+                u, var,
+                LLVMBuildLoad2(u->at, build_var_type(u->j, var), build_cpu_field(u, var_offset(var)), ""));
+}
+
+void leave_to(struct build *u, LLVMValueRef pc, const var_set *dirty)
+{
+    leave_store(u, dirty);
+    build_set(u, VAR_PC, pc);
+    LLVMBuildBr(u->at, u->leave);
+}
+
+LLVMValueRef leave_glue(struct build *u, const char *name)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(u->module, name);
+    if (!f) {
+        f = LLVMAddFunction(u->module, name, u->j->region_type);
+        LLVMSetFunctionCallConv(f, LEAVE_REGCALL);
+        LLVMSetVisibility(f, LLVMHiddenVisibility);
+    }
+    return f;
+}
+
+static LLVMValueRef call_passing(struct build *u, LLVMValueRef code)
+{
+    LLVMValueRef arguments[VAR_PASSED];
+    for (unsigned i = 0; i < VAR_PASSED; i++)
+        arguments[i] = build_get(u, var_passed[i]);
+    LLVMValueRef call = LLVMBuildCall2(u->at, u->j->region_type, code, arguments, VAR_PASSED, "");
+    LLVMSetInstructionCallConv(call, LEAVE_REGCALL);
+    return call;
+}
+
+LLVMValueRef leave_call(struct build *u, LLVMValueRef code)
+{
+    LLVMValueRef call = call_passing(u, code);
+    for (unsigned i = 0; i < VAR_PASSED; i++)
+        build_set(u, var_passed[i], LLVMBuildExtractValue(u->at, call, i, ""));
+    return LLVMBuildExtractValue(u->at, call, VAR_PASSED, "");
+}
+
+void leave_jump(struct build *u, LLVMValueRef code)
+{
+    LLVMValueRef call = call_passing(u, code);
+    LLVMSetTailCallKind(call, LLVMTailCallKindMustTail);
+    LLVMBuildRet(u->at, call);
+}
+
+void leave_go_on(struct build *u, LLVMValueRef pc, const struct region_block *b, uint32_t return_pc)
+{
+    static const var_set nothing;
+    LLVMBasicBlockRef elsewhere = build_block(u);
+    LLVMBasicBlockRef back = build_block(u);
+    if (b->next >= 0) {
+        build_branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntEQ, pc, build_constant(u, return_pc), ""), back,
+                            elsewhere);
+        LLVMPositionBuilderAtEnd(u->at, back);
+        leave_load_used(u);
+        LLVMBuildBr(u->at, u->block[b->next].start);
+    } else {
+        LLVMDeleteBasicBlock(back);
+        LLVMBuildBr(u->at, elsewhere);
+    }
+    LLVMPositionBuilderAtEnd(u->at, elsewhere);
+    leave_to(u, pc, &nothing);
+}
+
+LLVMValueRef leave_code_for(struct build *u, LLVMValueRef target)
+{
+    struct jit *j = u->j;
+    LLVMValueRef table = build_global(u, "indirect_table", j->i64);
+    LLVMValueRef index =
+        LLVMBuildTrunc(u->at, LLVMBuildLShr(u->at, target, build_constant(u, 2), ""), j->i32, "");
+    index = LLVMBuildAnd(u->at, index, LLVMConstInt(j->i32, INDIRECT_ENTRIES - 1, false), "");
+    LLVMValueRef at = LLVMBuildInBoundsGEP2(u->at, j->i64, table, &index, 1, "");
+    LLVMValueRef found = LLVMBuildLoad2(u->at, j->i64, at, "");
+    LLVMValueRef pc = LLVMBuildAnd(u->at, found, build_constant(u, 0xffffffff), "");
+    LLVMValueRef code = LLVMBuildIntToPtr(
+        u->at, LLVMBuildTrunc(u->at, LLVMBuildLShr(u->at, found, build_constant(u, 32), ""), j->i32, ""),
+        j->ptr, "");
+    LLVMBuildStore(u->at, target, build_cpu_field(u, offsetof(cpu, cold_pc)));
+    return LLVMBuildSelect(u->at, LLVMBuildICmp(u->at, LLVMIntEQ, pc, target, ""), code,
+                           leave_glue(u, "__regcall3__cold_call"), "");
+}
+
+LLVMBasicBlockRef leave_edge(struct build *u, unsigned from, int to, LLVMBasicBlockRef target)
+{
+    const struct block_build *x = &u->block[to];
+    var_set out = flow_leaving_dirty(u, from);
+    out.bits[0] &= ~x->dirty.bits[0];
+    out.bits[1] &= ~x->dirty.bits[1];
+    if (!x->flags_live)
+        out = var_but_flags(&out);
+    if (!out.bits[0] && !out.bits[1])
+        return target;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(u->at);
+    LLVMBasicBlockRef edge = build_block(u);
+    LLVMPositionBuilderAtEnd(u->at, edge);
+    leave_store(u, &out);
+    LLVMBuildBr(u->at, target);
+    LLVMPositionBuilderAtEnd(u->at, here);
+    return edge;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Leaving a region, and calling from it. The passed registers come and go in registers of the host; the rest
+// is read from guest_cpu at the entry and after calls, and written to it, where it may have changed, before
+// calls and exits. All of these add code where u->at stands.
+#ifndef CORE_ENGINE_TRANSLATE_LLVM_LEAVE_H
+#define CORE_ENGINE_TRANSLATE_LLVM_LEAVE_H
+
+#include "llvm_build.h"
+
+enum { LEAVE_REGCALL = 92 }; // llvm::CallingConv::X86_RegCall, of regions and the glue
+
+// Writes to guest_cpu what may be newer in variables, but for the passed registers.
+void leave_store(struct build *u, const var_set *dirty);
+// In precise code, guest_cpu is up to date at the start of each block and wherever an access may fault.
+// Writes to it what the block has changed since.
+void leave_store_written(struct build *u);
+// Fills the variables that the region uses, but for the passed registers, from guest_cpu.
+void leave_load_used(struct build *u);
+
+// Leaves the region, for its caller to go on at pc.
+void leave_to(struct build *u, LLVMValueRef pc, const var_set *dirty);
+// The glue's function with that name.
+LLVMValueRef leave_glue(struct build *u, const char *name);
+// The code for an indirect branch to target: from the table, or the glue that finds it out.
+LLVMValueRef leave_code_for(struct build *u, LLVMValueRef target);
+// Calls code with the passed registers; they are up to date in the variables afterwards. Returns the next pc.
+LLVMValueRef leave_call(struct build *u, LLVMValueRef code);
+// After a call: goes on at the block if the callee returned to its pc, else leaves.
+void leave_go_on(struct build *u, LLVMValueRef pc, const struct region_block *b, uint32_t return_pc);
+// Goes on in code for good: a jump, so that chains of them (an interpreter's dispatch) take no host stack.
+void leave_jump(struct build *u, LLVMValueRef code);
+// The way from block from to target, which is code of block to: what that does not take as newer than
+// guest_cpu is stored on it.
+LLVMBasicBlockRef leave_edge(struct build *u, unsigned from, int to, LLVMBasicBlockRef target);
+
+#endif

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include "llvm_region.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/isa/cpu.h"
+#include "llvm_copy.h"
+#include "llvm_flow.h"
+#include "llvm_jit.h"
+#include "llvm_leave.h"
+#include "llvm_loops.h"
+
+static const struct region_loop *loop_of_header(const struct region *r, unsigned block)
+{
+    for (unsigned i = 0; i < r->loop_count; i++)
+        if (r->loops[i].blocks[0] == (int)block)
+            return &r->loops[i];
+    return NULL;
+}
+
+// Likewise, to where the block begins: going round a loop misses the guard in front of it, unless it polls.
+static LLVMBasicBlockRef edge_to(struct build *u, unsigned from, int to)
+{
+    const struct region_loop *loop = loop_of_header(u->r, (unsigned)to);
+    bool round = loop && !loop->polls && loop->blocks[loop->count - 1] == (int)from;
+    return leave_edge(u, from, to, round ? u->block[to].back : u->block[to].start);
+}
+static void add_terminator(struct build *u, unsigned index)
+{
+    struct jit *j = u->j;
+    const struct region_block *b = &u->r->blocks[index];
+    struct block_build *x = &u->block[index];
+    var_set dirty = x->dirty;
+    var_join(&dirty, &x->written);
+    LLVMPositionBuilderAtEnd(u->at, x->end);
+    switch ((enum region_end)b->end) {
+    case END_NEXT: LLVMBuildBr(u->at, edge_to(u, index, b->next)); break;
+    case END_BRANCH:
+        build_branch_as_seen(u, x->result, edge_to(u, index, b->taken), edge_to(u, index, b->next), b->seen);
+        break;
+    case END_CALL: {
+        char name[JIT_SYMBOL_MAX];
+        snprintf(name, sizeof name, CALL_SYMBOL, b->target_pc);
+        if (b->flags_dead)
+            dirty = var_but_flags(&dirty);
+        leave_store(u, &dirty);
+        LLVMValueRef code = LLVMBuildLoad2(u->at, j->ptr, build_global(u, name, j->i32), "");
+        leave_go_on(u, leave_call(u, code), b, u->r->ops[b->first + b->count - 1].pc + 4);
+        break;
+    }
+    case END_CALL_INDIRECT:
+        leave_store(u, &dirty);
+        leave_go_on(u, leave_call(u, leave_code_for(u, x->result)), b, b->target_pc);
+        break;
+    case END_INDIRECT:
+        if (u->r->ops[b->first + b->count - 1].insn == INSN_ret) {
+            leave_to(u, x->result, &dirty);
+        } else {
+            leave_store(u, &dirty);
+            leave_jump(u, leave_code_for(u, x->result));
+        }
+        break;
+    case END_RETURN: {
+        LLVMBasicBlockRef elsewhere = build_block(u);
+        LLVMValueRef expected =
+            LLVMBuildICmp(u->at, LLVMIntEQ, x->result, build_constant(u, b->target_pc), "");
+        build_branch_mostly(u, expected, edge_to(u, index, b->next), elsewhere);
+        LLVMPositionBuilderAtEnd(u->at, elsewhere);
+        leave_to(u, x->result, &dirty);
+        break;
+    }
+    case END_STEP:
+        leave_store(u, &dirty);
+        LLVMBuildStore(u->at, build_constant(u, b->target_pc), build_cpu_field(u, offsetof(cpu, cold_pc)));
+        leave_go_on(u, leave_call(u, leave_glue(u, "__regcall3__cold_step")), b, b->target_pc + 4);
+        break;
+    case END_STOP: leave_to(u, build_constant(u, b->target_pc), &dirty); break;
+    case END_EXIT: {
+        char name[JIT_SYMBOL_MAX];
+        snprintf(name, sizeof name, EXIT_SYMBOL, b->target_pc);
+        leave_store(u, &dirty);
+        leave_jump(u, LLVMBuildLoad2(u->at, j->ptr, build_global(u, name, j->i32), ""));
+        break;
+    }
+    }
+}
+
+// ---- a whole region ----
+
+// What happens where guest code is entered or loops: leaves if fewer instructions are left than the block
+// has.
+static void check_budget(struct build *u, unsigned index)
+{
+    const struct region_block *b = &u->r->blocks[index];
+    struct block_build *x = &u->block[index];
+    LLVMBasicBlockRef enough = build_block(u);
+    LLVMBasicBlockRef spent = build_block(u);
+    LLVMPositionBuilderAtEnd(u->at, x->again);
+    LLVMValueRef left = build_get(u, VAR_BUDGET), length = build_constant(u, b->count);
+    build_branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntSGE, left, length, ""), enough, spent);
+    LLVMPositionBuilderAtEnd(u->at, spent);
+    var_set dirty = x->flags_live ? x->dirty : var_but_flags(&x->dirty);
+    leave_to(u, build_constant(u, b->pc), &dirty);
+    LLVMPositionBuilderAtEnd(u->at, enough);
+}
+
+static bool makes_calls(const struct region *r)
+{
+    for (unsigned i = 0; i < r->block_count; i++)
+        if (r->blocks[i].end == END_CALL || r->blocks[i].end == END_CALL_INDIRECT)
+            return true;
+    return false;
+}
+
+// At the entry of a region that calls: leaves when the host's stack is nearly used up.
+static void check_stack(struct build *u)
+{
+    static const var_set nothing;
+    struct jit *j = u->j;
+    unsigned id = LLVMLookupIntrinsicID("llvm.read_register", strlen("llvm.read_register"));
+    LLVMTypeRef type = LLVMIntrinsicGetType(j->context, id, &j->i64, 1);
+    LLVMValueRef read = LLVMGetIntrinsicDeclaration(u->module, id, &j->i64, 1);
+    LLVMMetadataRef name = LLVMMDStringInContext2(j->context, "rsp", 3);
+    LLVMValueRef rsp = LLVMMetadataAsValue(j->context, LLVMMDNodeInContext2(j->context, &name, 1));
+    LLVMValueRef stack = LLVMBuildCall2(u->at, type, read, &rsp, 1, "");
+    LLVMValueRef limit = LLVMBuildLoad2(u->at, j->i64, build_cpu_field(u, offsetof(cpu, stack_limit)), "");
+    LLVMBasicBlockRef deep = build_block(u);
+    LLVMBasicBlockRef fine = build_block(u);
+    build_branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntUGE, stack, limit, ""), fine, deep);
+    LLVMPositionBuilderAtEnd(u->at, deep);
+    leave_to(u, build_constant(u, u->r->entry), &nothing);
+    LLVMPositionBuilderAtEnd(u->at, fine);
+}
+
+static void add_leave_block(struct build *u)
+{
+    LLVMPositionBuilderAtEnd(u->at, u->leave);
+    LLVMValueRef result = LLVMGetUndef(u->j->passed_type);
+    for (unsigned i = 0; i < VAR_PASSED; i++)
+        result = LLVMBuildInsertValue(u->at, result, build_get(u, var_passed[i]), i, "");
+    LLVMBuildRet(u->at, LLVMBuildInsertValue(u->at, result, build_get(u, VAR_PC), VAR_PASSED, ""));
+}
+
+static void copy_blocks(struct build *u)
+{
+    const struct region *r = u->r;
+    for (unsigned i = 0; i < r->block_count; i++) {
+        struct block_build *x = &u->block[i];
+        x->start = x->again = x->back = build_block(u);
+    }
+    for (unsigned i = 0; i < r->loop_count; i++)
+        llvm_loop_place(u, &r->loops[i]);
+    for (unsigned i = 0; i < r->block_count && !u->failed; i++) {
+        const struct region_block *b = &r->blocks[i];
+        LLVMBasicBlockRef body = build_block(u);
+        u->written = (var_set){0};
+        LLVMPositionBuilderAtEnd(u->at, body);
+        if (b->count) {
+            LLVMValueRef left = build_get(u, VAR_BUDGET);
+            left = LLVMBuildSub(u->at, left, build_constant(u, b->count), "");
+            build_set(u, VAR_BUDGET, left);
+            if (r->precise)
+                LLVMSetVolatile(LLVMBuildStore(u->at, left, build_cpu_field(u, offsetof(cpu, budget))), true);
+        }
+        u->block_index = i;
+        for (unsigned k = 0; k < b->count && !u->failed; k++) {
+            const struct region_op *o = &r->ops[b->first + k];
+            const struct template *t = template_of(u->j, o->insn);
+            u->ops_left = b->count - k;
+            if (r->precise && (t->loads || t->stores))
+                leave_store_written(u);
+            u->block[i].result = copy_template(u, o);
+        }
+        if (r->precise)
+            leave_store_written(u);
+        u->block[i].end = LLVMGetInsertBlock(u->at);
+        u->block[i].written = u->written;
+        u->block[i].body = body;
+    }
+}
+
+// The interpreter goes on at the instruction, which has not been retired.
+static void add_side_exits(struct build *u)
+{
+    for (unsigned i = 0; i < u->exit_count; i++) {
+        const struct side_exit *e = &u->exits[i];
+        var_set dirty = u->block[e->from].dirty;
+        var_join(&dirty, &e->written);
+        LLVMPositionBuilderAtEnd(u->at, e->block);
+        build_set(u, VAR_BUDGET,
+                  LLVMBuildAdd(u->at, build_get(u, VAR_BUDGET), build_constant(u, e->left), ""));
+        leave_to(u, build_constant(u, e->pc), &dirty);
+    }
+}
+
+void llvm_region_build(struct build *u)
+{
+    struct jit *j = u->j;
+    const struct region *r = u->r;
+    char name[JIT_SYMBOL_MAX];
+    snprintf(name, sizeof name, REGION_SYMBOL, r->entry);
+    u->function = LLVMAddFunction(u->module, name, j->region_type);
+    LLVMSetFunctionCallConv(u->function, LEAVE_REGCALL);
+    unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
+    LLVMAddAttributeAtIndex(u->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(j->context, nounwind, 0));
+    u->guest_cpu = build_global(u, "guest_cpu", j->i8);
+
+    LLVMDIBuilderRef debug = LLVMCreateDIBuilder(u->module);
+    LLVMMetadataRef file = LLVMDIBuilderCreateFile(debug, "guest", 5, ".", 1);
+    LLVMDIBuilderCreateCompileUnit(debug, LLVMDWARFSourceLanguageC, file, "", 0, true, "", 0, 0, "", 0,
+                                   LLVMDWARFEmissionLineTablesOnly, 0, false, false, "", 0, "", 0);
+    LLVMMetadataRef type = LLVMDIBuilderCreateSubroutineType(debug, file, NULL, 0, LLVMDIFlagZero);
+    u->scope = LLVMDIBuilderCreateFunction(debug, file, name, strlen(name), name, strlen(name), file, 1, type,
+                                           false, true, 1, LLVMDIFlagZero, true);
+    LLVMSetSubprogram(u->function, u->scope);
+
+    LLVMBasicBlockRef entry = build_block(u);
+    u->leave = build_block(u);
+    LLVMPositionBuilderAtEnd(u->entry, entry);
+    for (unsigned i = 0; i < VAR_PASSED; i++)
+        LLVMBuildStore(u->entry, LLVMGetParam(u->function, i), build_var(u, var_passed[i]));
+    copy_blocks(u);
+    if (!u->failed) {
+        flow_find_dirty(u);
+        flow_find_live_flags(u);
+        for (unsigned i = 0; i < r->block_count; i++) {
+            add_terminator(u, i);
+            if ((i == 0 || r->blocks[i].loop_header) && r->blocks[i].count)
+                check_budget(u, i);
+            else
+                LLVMPositionBuilderAtEnd(u->at, u->block[i].again);
+            LLVMBuildBr(u->at, u->block[i].body);
+        }
+        for (unsigned i = 0; i < r->loop_count && !u->failed; i++)
+            llvm_loop_add(u, &r->loops[i]);
+        add_side_exits(u);
+        add_leave_block(u);
+        LLVMBasicBlockRef begin = build_block(u);
+        LLVMPositionBuilderAtEnd(u->at, begin);
+        if (makes_calls(r))
+            check_stack(u);
+        leave_load_used(u);
+        LLVMBuildBr(u->at, u->block[0].start);
+        LLVMBuildBr(u->entry, begin);
+    }
+    LLVMDIBuilderFinalize(debug);
+    LLVMDisposeDIBuilder(debug);
+}
