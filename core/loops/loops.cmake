@@ -23,7 +23,7 @@ target_sources(core PRIVATE
   loops/propose/loop_features.c
   loops/propose/loop_nets.c
   loops/propose/loop_view.c
-  loops/propose/met.c
+  loops/propose/online_log.c
   loops/propose/pattern_recognizer.c
   loops/propose/proposals.c
   loops/prove/classify.c

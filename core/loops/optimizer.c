@@ -9,7 +9,7 @@
 
 #include "core/engine/engine.h"
 #include "core/loops/expr/meaning.h"
-#include "core/loops/propose/met.h"
+#include "core/loops/propose/online_log.h"
 #include "core/loops/propose/proposals.h"
 
 enum {
@@ -478,18 +478,18 @@ void loops_load_cache(struct loops *l, const char *folder)
 }
 
 // The proposals that the checker has confirmed or refuted.
-static void save_met(const struct loops *l)
+static void log_online(const struct loops *l)
 {
-    struct met_loop *met = malloc(LOOPS_MAX * sizeof *met);
+    struct online_loop *found = malloc(LOOPS_MAX * sizeof *found);
     unsigned count = 0;
-    for (uint32_t i = 0; met && i < l->count; i++) {
+    for (uint32_t i = 0; found && i < l->count; i++) {
         const struct loop *loop = &l->loops[i];
         if (loop->entered && loop->state == LOOP_EXAMINED && loop->found != LOOP_NONE)
-            met[count++] = (struct met_loop){&loop->body, loop->found};
+            found[count++] = (struct online_loop){&loop->body, loop->found};
     }
     if (count)
-        met_add(l->kept, met, count);
-    free(met);
+        online_log_add(l->kept, found, count);
+    free(found);
 }
 
 void loops_destroy(struct loops *l)
@@ -504,7 +504,7 @@ void loops_destroy(struct loops *l)
         pthread_join(l->thread, NULL);
     }
     if (l->kept && proposals_are_new(l->proposals))
-        save_met(l);
+        log_online(l);
     free(l->kept);
     proposals_destroy(l->proposals);
     for (uint32_t i = 0; i < l->count; i++) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Fine-tunes the loop nets for what a machine has met. FOLDER/met.loops holds proposals that the checker
-// confirmed or refuted, with the class that it found; the rest of their labels is read off the code. Only the
-// heads learn, on those loops and, so that nothing is forgotten, as many that are shipped; a net that comes
-// out worse in any figure on the loops that are shipped as test data is dropped. The three nets then stand in
-// FOLDER, tuned or as shipped.
+// Fine-tunes the loop nets for what a machine has run. FOLDER/online.loops holds proposals that the checker
+// confirmed or refuted, with the class that it found (core/loops/propose/online_log.h); the rest of their
+// labels is read off the code. Only the heads learn, on those loops and, so that nothing is forgotten, as
+// many that are shipped; a net that comes out worse in any figure on the loops that are shipped as test data
+// is dropped. The three nets then stand in FOLDER, tuned or as shipped.
 #include "loop_train.h"
 
 #include <cjson/cJSON.h>
@@ -23,8 +23,8 @@ enum {
 
 struct tuner {
     struct loop_models models;
-    const struct loop_sample **samples; // the met ones, then shipped ones
-    unsigned met, count;
+    const struct loop_sample **samples; // the logged ones, then shipped ones
+    unsigned logged, count;
     const struct loop_sample **tests;
     unsigned test_count;
     float *seen; // WIDTH of each: what the heads see
@@ -104,8 +104,8 @@ static void tune(struct tuner *t, enum loop_net net, uint64_t seed)
         graph_begin(&g, step);
         params_clear_grad(p);
         for (unsigned i = 0; i < HALF; i++) {
-            take(t, i, rng_below(&random, t->met));
-            take(t, HALF + i, t->met + rng_below(&random, t->count - t->met));
+            take(t, i, rng_below(&random, t->logged));
+            take(t, HALF + i, t->logged + rng_below(&random, t->count - t->logged));
         }
         graph_backward(&g, loss_of(t, &g, net));
         if (!optimizer_step(&o, p, g.k, cosine_rate(3e-4f, 1e-6f, 20, STEPS, step)))
@@ -161,10 +161,10 @@ static bool tune_net(struct tuner *t, enum loop_net net, const struct tool_optio
     memcpy(shipped, p->data, p->count * sizeof *shipped);
     struct loop_score before[2], after[2];
     score(t, net, t->tests, t->test_count, &before[0]);
-    score(t, net, t->samples, t->met, &before[1]);
+    score(t, net, t->samples, t->logged, &before[1]);
     tune(t, net, options->seed);
     score(t, net, t->tests, t->test_count, &after[0]);
-    score(t, net, t->samples, t->met, &after[1]);
+    score(t, net, t->samples, t->logged, &after[1]);
     bool kept = not_worse(&after[0], &before[0], net);
     if (!kept)
         memcpy(p->data, shipped, p->count * sizeof *shipped);
@@ -175,13 +175,13 @@ static bool tune_net(struct tuner *t, enum loop_net net, const struct tool_optio
     add_origin(metrics, loop_net_infos[net].name, options);
     cJSON_AddItemToObject(metrics, "test_as_shipped", loop_score_json(&before[0], net));
     cJSON_AddItemToObject(metrics, "test_tuned", loop_score_json(&after[0], net));
-    cJSON_AddItemToObject(metrics, "met_as_shipped", loop_score_json(&before[1], net));
-    cJSON_AddItemToObject(metrics, "met_tuned", loop_score_json(&after[1], net));
+    cJSON_AddItemToObject(metrics, "online_as_shipped", loop_score_json(&before[1], net));
+    cJSON_AddItemToObject(metrics, "online_tuned", loop_score_json(&after[1], net));
     char base[1024], commit[64];
     const char *name = loop_net_infos[net].name;
     struct model_info info = {.name = name,
                               .architecture = loop_net_infos[net].architecture,
-                              .data = "the shipped net; heads tuned with met.loops",
+                              .data = "the shipped net; heads tuned with online.loops",
                               .split = loop_split,
                               .seed = options->seed,
                               .half = true,
@@ -196,39 +196,39 @@ static bool tune_net(struct tuner *t, enum loop_net net, const struct tool_optio
 }
 
 // Completes the labels, and drops loops whose code does not bear them out.
-static void label_met(struct loop_data *met)
+static void label_logged(struct loop_data *logged)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < met->count; i++) {
-        struct loop_sample *s = &met->samples[i];
+    for (size_t i = 0; i < logged->count; i++) {
+        struct loop_sample *s = &logged->samples[i];
         struct loop_guess read;
         if (loop_label(s, s->body.pc, s->body.words, s->body.length) != LABEL_GOOD)
             continue;
         loop_rule(&s->body, &read);
         s->trips_count = s->counted && read.counter < 31;
         s->trips[0] = (uint64_t)exp2f(read.predicted_trips);
-        met->samples[kept++] = *s;
+        logged->samples[kept++] = *s;
     }
-    met->count = kept;
+    logged->count = kept;
 }
 
-static bool tune_all(struct tuner *t, const struct loop_data *met, const struct loop_set *shipped,
+static bool tune_all(struct tuner *t, const struct loop_data *logged, const struct loop_set *shipped,
                      const struct tool_options *options, struct nn_error *error)
 {
-    t->met = (unsigned)met->count;
-    t->count = t->met + shipped->count[LOOP_TRAIN];
+    t->logged = (unsigned)logged->count;
+    t->count = t->logged + shipped->count[LOOP_TRAIN];
     t->test_count = shipped->count[LOOP_TEST] + shipped->count[LOOP_REAL];
-    if (t->met == 0 || t->count == t->met || t->test_count == 0)
-        return nn_fail(error, "nothing to learn from: %u loops met, %u to train on and %u to test with",
-                       t->met, shipped->count[LOOP_TRAIN], t->test_count);
+    if (t->logged == 0 || t->count == t->logged || t->test_count == 0)
+        return nn_fail(error, "nothing to learn from: %u loops logged, %u to train on and %u to test with",
+                       t->logged, shipped->count[LOOP_TRAIN], t->test_count);
     t->samples = malloc(t->count * sizeof *t->samples);
     t->tests = malloc(t->test_count * sizeof *t->tests);
     t->seen = malloc((size_t)t->count * WIDTH * sizeof *t->seen);
     if (!t->samples || !t->tests || !t->seen)
         nn_die("no memory for %u loops", t->count);
-    for (unsigned i = 0; i < t->met; i++)
-        t->samples[i] = &met->samples[i];
-    memcpy(t->samples + t->met, shipped->part[LOOP_TRAIN], (t->count - t->met) * sizeof *t->samples);
+    for (unsigned i = 0; i < t->logged; i++)
+        t->samples[i] = &logged->samples[i];
+    memcpy(t->samples + t->logged, shipped->part[LOOP_TRAIN], (t->count - t->logged) * sizeof *t->samples);
     memcpy(t->tests, shipped->part[LOOP_TEST], shipped->count[LOOP_TEST] * sizeof *t->tests);
     memcpy(t->tests + shipped->count[LOOP_TEST], shipped->part[LOOP_REAL],
            shipped->count[LOOP_REAL] * sizeof *t->tests);
@@ -245,30 +245,31 @@ int loops_train_online(const struct tool_options *options)
     enum { SHIPPED = sizeof shipped_names / sizeof shipped_names[0] };
     struct nn_error error;
     static struct tuner t;
-    struct loop_data met = {0};
+    struct loop_data logged = {0};
     struct loop_set shipped;
     char path[1024], paths[SHIPPED][1024], *files[SHIPPED];
     for (unsigned i = 0; i < SHIPPED; i++) {
         tool_path(paths[i], sizeof paths[i], options->data, shipped_names[i]);
         files[i] = paths[i];
     }
-    if (!nn_blas_load(&error) || !loop_data_read(tool_path(path, sizeof path, options->online, "met.loops"),
-                                                 &met, error.text, sizeof error.text))
+    if (!nn_blas_load(&error) ||
+        !loop_data_read(tool_path(path, sizeof path, options->online, "online.loops"), &logged, error.text,
+                        sizeof error.text))
         return tool_fail(&error);
-    loop_data_deduplicate(&met);
-    label_met(&met);
+    loop_data_deduplicate(&logged);
+    label_logged(&logged);
     bool good = loop_set_read(&shipped, files, SHIPPED, &error);
     if (good) {
         loop_models_create(&t.models, 0);
         for (enum loop_net n = 0; n < LOOP_NETS && good; n++)
             good = loop_models_load(&t.models, n, options->folder, &error);
-        good = good && tune_all(&t, &met, &shipped, options, &error);
+        good = good && tune_all(&t, &logged, &shipped, options, &error);
         loop_models_destroy(&t.models);
         loop_set_free(&shipped);
     }
     free(t.samples);
     free(t.tests);
     free(t.seen);
-    loop_data_free(&met);
+    loop_data_free(&logged);
     return good ? 0 : tool_fail(&error);
 }

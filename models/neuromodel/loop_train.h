@@ -12,7 +12,7 @@
 tool_command detector_train, recognizer_train, predictor_train;
 // The five-way table of one net.
 tool_command detector_eval, recognizer_eval, predictor_eval;
-// Fine-tunes the heads of all three nets for what a machine has met.
+// Fine-tunes the heads of all three nets by the online log of a machine.
 tool_command loops_train_online;
 
 // ---- data ----

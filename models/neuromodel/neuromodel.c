@@ -59,7 +59,7 @@ static void print_usage(FILE *out)
           "  --fresh          train: does not go on where an interrupted training stopped\n"
           "  --threads N      verify\n"
           "  --data FILE...   train, eval of the loop nets: loops, from generate or collect\n"
-          "  --online DIR     train, without a model: tunes the loop nets for what was met there\n"
+          "  --online DIR     train, without a model: tunes the loop nets by the online log there\n"
           "  --quick          verify dispatch: decodes one word for all that cannot differ\n"
           "  --profile FILE   eval dispatch: lines WORD COUNT, of executed instructions\n"
           "  FILE...          eval dispatch: aarch64 programs and libraries\n",

@@ -15,7 +15,7 @@ struct tool_options {
     const char *data; // folder of loops-*.txt and loop_programs/ [models/data/ of the sources]
     const char *out; // base path of the files to write [the model's own, in folder]
     const char *profile; // executed words with their counts [NULL]
-    const char *online; // folder of what a machine has met [NULL]
+    const char *online; // folder with the online log of a machine [NULL]
     uint64_t seed; // [the one of the shipped weights]
     uint64_t epochs; // [the model's own]
     uint64_t programs, sample; // generate loops: how many programs [the default], samples at most [all]

@@ -9,8 +9,8 @@
 //         └─ 12 features ──────────────────┴─ 44 ─► 32 ReLU ─► 16 ReLU ─► 7
 //
 // The parameters lie flat in the file: embedding, then weights [out][in] and bias of each layer.
-#ifndef CORE_NN_DISPATCH_H
-#define CORE_NN_DISPATCH_H
+#ifndef CORE_ENGINE_DISPATCH_DISPATCH_H
+#define CORE_ENGINE_DISPATCH_DISPATCH_H
 
 #include <stddef.h>
 #include <stdint.h>

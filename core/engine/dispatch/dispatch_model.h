@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The dispatch net as a model of the library: for training it and for loading its weights.
-#ifndef CORE_NN_DISPATCH_MODEL_H
-#define CORE_NN_DISPATCH_MODEL_H
+#ifndef CORE_ENGINE_DISPATCH_DISPATCH_MODEL_H
+#define CORE_ENGINE_DISPATCH_DISPATCH_MODEL_H
 
 #include "dispatch.h"
 #include "core/nn/layers.h"

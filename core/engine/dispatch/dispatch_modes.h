@@ -13,8 +13,8 @@
 // net's kernels decode alike.
 //
 // Everything here belongs to the emulation thread.
-#ifndef CORE_ENGINE_DISPATCH_MODES_H
-#define CORE_ENGINE_DISPATCH_MODES_H
+#ifndef CORE_ENGINE_DISPATCH_DISPATCH_MODES_H
+#define CORE_ENGINE_DISPATCH_DISPATCH_MODES_H
 
 #include "core/core.h"
 #include "core/isa/isa.h"

@@ -9,8 +9,8 @@
 // iteration takes it, limit where the loop ends; so pointers count as distances, whatever their value. Both
 // are read off the comparison of the exit that the detector's counter register decides (code_find_way), and
 // are 0 where none is found. The pc position is that of this exit in the body, 0..1.
-#ifndef CORE_NN_ITERATION_PREDICTOR_H
-#define CORE_NN_ITERATION_PREDICTOR_H
+#ifndef CORE_LOOPS_PROPOSE_ITERATION_PREDICTOR_H
+#define CORE_LOOPS_PROPOSE_ITERATION_PREDICTOR_H
 
 #include "core/nn/layers.h"
 #include "loop_code.h"

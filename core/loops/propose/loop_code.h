@@ -2,8 +2,8 @@
 // What a loop body says of itself: read off the encodings of its words and one walk through them, as input of
 // the nets and for renaming registers. It proves nothing: conditional code is taken to be executed, memory
 // but for the stack's own slots to be unknown, and numbers not to wrap.
-#ifndef CORE_NN_LOOP_CODE_H
-#define CORE_NN_LOOP_CODE_H
+#ifndef CORE_LOOPS_PROPOSE_LOOP_CODE_H
+#define CORE_LOOPS_PROPOSE_LOOP_CODE_H
 
 #include <stdbool.h>
 

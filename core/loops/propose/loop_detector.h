@@ -10,8 +10,8 @@
 //     [A | R] ─► 384 ► 128 ReLU ► 4            type
 //     A ───────► 256 ► 32                      counter register, by its new number
 //     [A | R | softmax of the counter] ─► 416 ► 128 ReLU ► 1   log10 of the trips
-#ifndef CORE_NN_LOOP_DETECTOR_H
-#define CORE_NN_LOOP_DETECTOR_H
+#ifndef CORE_LOOPS_PROPOSE_LOOP_DETECTOR_H
+#define CORE_LOOPS_PROPOSE_LOOP_DETECTOR_H
 
 #include "core/nn/layers.h"
 #include "loop_nets.h"

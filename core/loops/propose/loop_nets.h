@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The three nets that look at hot loops and propose what they are: loop-detector, pattern-recognizer,
 // iteration-predictor. A proposal may be wrong; whoever acts on it has to prove it first.
-#ifndef CORE_NN_LOOP_NETS_H
-#define CORE_NN_LOOP_NETS_H
+#ifndef CORE_LOOPS_PROPOSE_LOOP_NETS_H
+#define CORE_LOOPS_PROPOSE_LOOP_NETS_H
 
 #include <stdint.h>
 

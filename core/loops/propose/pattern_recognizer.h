@@ -6,8 +6,8 @@
 //   LN (states + attention of the states to themselves, 4 heads) ─► mean over time ─► 256 ► 128 = embedding
 //     embedding ─► 128 ► 64 ReLU ► 16          class
 //     embedding ─► 128 ► 64 ReLU ► 1 sigmoid   probability that the class is right
-#ifndef CORE_NN_PATTERN_RECOGNIZER_H
-#define CORE_NN_PATTERN_RECOGNIZER_H
+#ifndef CORE_LOOPS_PROPOSE_PATTERN_RECOGNIZER_H
+#define CORE_LOOPS_PROPOSE_PATTERN_RECOGNIZER_H
 
 #include "core/nn/layers.h"
 #include "loop_nets.h"

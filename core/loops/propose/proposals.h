@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the nets have said of loops, by their code: asked once, kept on disk for the next run of any program.
-#ifndef CORE_LOOPS_PROPOSALS_H
-#define CORE_LOOPS_PROPOSALS_H
+#ifndef CORE_LOOPS_PROPOSE_PROPOSALS_H
+#define CORE_LOOPS_PROPOSE_PROPOSALS_H
 
 #include "loop_nets.h"
 

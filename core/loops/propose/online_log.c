@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "met.h"
+#include "online_log.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,14 +18,14 @@ static const char *const class_words[LOOP_CLASSES] = {
 };
 
 // Type, counter and trips are left open: whoever reads it finds them in the code.
-static void print_loop(const struct met_loop *m, char *line, size_t size)
+static void print_loop(const struct online_loop *l, char *line, size_t size)
 {
-    size_t at = (size_t)snprintf(line, size, "%s NONE 31 0 1 1 1 met - - %" PRIx32 " ", class_words[m->class],
-                                 m->body->pc);
-    for (unsigned i = 0; i < m->body->length; i++)
-        at += (size_t)snprintf(line + at, size - at, "%08" PRIx32, m->body->words[i]);
+    size_t at = (size_t)snprintf(line, size, "%s NONE 31 0 1 1 1 online - - %" PRIx32 " ",
+                                 class_words[l->class], l->body->pc);
+    for (unsigned i = 0; i < l->body->length; i++)
+        at += (size_t)snprintf(line + at, size - at, "%08" PRIx32, l->body->words[i]);
     for (unsigned i = 0; i < 32; i++)
-        at += (size_t)snprintf(line + at, size - at, "%c%" PRIx64, i ? ',' : ' ', m->body->x[i]);
+        at += (size_t)snprintf(line + at, size - at, "%c%" PRIx64, i ? ',' : ' ', l->body->x[i]);
     snprintf(line + at, size - at, "\n");
 }
 
@@ -44,7 +44,7 @@ static bool is_same_code(const char *a, const char *b)
 
 static unsigned read_lines(int folder, char **lines)
 {
-    int fd = openat(folder, "met.loops", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(folder, "online.loops", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
     char line[LINE_SIZE];
     unsigned count = 0;
@@ -60,18 +60,18 @@ static unsigned read_lines(int folder, char **lines)
 static void write_lines(int folder, char *const *lines, unsigned count)
 {
     char temporary[40];
-    snprintf(temporary, sizeof temporary, "met.loops.%ld", (long)getpid());
+    snprintf(temporary, sizeof temporary, "online.loops.%ld", (long)getpid());
     int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
     bool good = f && fputs("loops 1\n", f) >= 0;
     for (unsigned i = count > LINES_MAX ? count - LINES_MAX : 0; i < count && good; i++)
         good = fputs(lines[i], f) >= 0;
     good = f && fclose(f) == 0 && good;
-    if (!good || renameat(folder, temporary, folder, "met.loops") != 0)
+    if (!good || renameat(folder, temporary, folder, "online.loops") != 0)
         unlinkat(folder, temporary, 0);
 }
 
-void met_add(const char *folder, const struct met_loop *loops, unsigned count)
+void online_log_add(const char *folder, const struct online_loop *loops, unsigned count)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     char **lines = fd >= 0 ? calloc(LINES_MAX + count, sizeof *lines) : NULL;
