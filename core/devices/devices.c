@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The device page's host side: the guest's clock, its input events, presented frames, and waiting.
-//
 // The page is memory that the guest may write at any time, so nothing read from it is trusted: what the host
 // relies on (the ring's head, the frame count) is kept here and only copied there.
-#include "core/machine.h"
+#include "devices.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "core/state/guest.h"
 #include "guest/device_page.h"
 
 #define SECOND 1000000000ull
@@ -66,7 +66,7 @@ static bool create_page(struct devices *d)
     return true;
 }
 
-struct devices *devices_create(machine *m)
+struct devices *devices_create(const struct guest *g)
 {
     struct devices *d = calloc(1, sizeof *d);
     if (!d)
@@ -79,8 +79,8 @@ struct devices *devices_create(machine *m)
     pthread_mutex_init(&d->lock, NULL);
     d->fd = -1;
     d->host_ns = now_ns();
-    d->speed = m->config.clock == MACHINE_CLOCK_VIRTUAL ? 0 : 100;
-    if (m->config.device && !create_page(d)) {
+    d->speed = g->config.clock == MACHINE_CLOCK_VIRTUAL ? 0 : 100;
+    if (g->config.device && !create_page(d)) {
         int error = errno;
         devices_destroy(d);
         errno = error;
@@ -132,9 +132,8 @@ static void set_anchor(struct devices *d)
     d->host_ns = now_ns();
 }
 
-uint64_t devices_clock_ns(machine *m)
+uint64_t devices_clock_ns(struct devices *d)
 {
-    struct devices *d = m->devices;
     pthread_mutex_lock(&d->lock);
     if (!d->speed)
         d->guest_ns += VIRTUAL_READ_NS;
@@ -143,9 +142,8 @@ uint64_t devices_clock_ns(machine *m)
     return now;
 }
 
-void machine_set_speed(machine *m, unsigned percent)
+void devices_set_speed(struct devices *d, unsigned percent)
 {
-    struct devices *d = m->devices;
     pthread_mutex_lock(&d->lock);
     set_anchor(d);
     d->speed = percent;
@@ -156,9 +154,8 @@ void machine_set_speed(machine *m, unsigned percent)
     pthread_mutex_unlock(&d->lock);
 }
 
-void machine_set_clock_paused(machine *m, bool paused)
+void devices_set_paused(struct devices *d, bool paused)
 {
-    struct devices *d = m->devices;
     pthread_mutex_lock(&d->lock);
     set_anchor(d);
     d->paused = paused;
@@ -170,9 +167,9 @@ void machine_set_clock_paused(machine *m, bool paused)
 
 // Waits until the guest's clock reaches deadline, or for an event if one shall end the wait, or a stop is
 // requested. False: a stop or a signal came first.
-static bool wait_until(machine *m, uint64_t deadline, bool for_event)
+static bool wait_until(struct guest *g, uint64_t deadline, bool for_event)
 {
-    struct devices *d = m->devices;
+    struct devices *d = g->devices;
     uint64_t start = now_ns();
     bool reached = true;
     pthread_mutex_lock(&d->lock);
@@ -184,7 +181,7 @@ static bool wait_until(machine *m, uint64_t deadline, bool for_event)
                 reached = false;
             break;
         }
-        if (atomic_load(&m->stop_requested) || atomic_load(&m->signal_pending)) {
+        if (atomic_load(&g->stop_requested) || atomic_load(&g->signal_pending)) {
             reached = false;
             break;
         }
@@ -196,24 +193,23 @@ static bool wait_until(machine *m, uint64_t deadline, bool for_event)
         pthread_cond_timedwait(&d->wake, &d->lock, &t);
     }
     pthread_mutex_unlock(&d->lock);
-    m->stats.idle_ns += now_ns() - start;
+    g->stats.idle_ns += now_ns() - start;
     return reached;
 }
 
-bool devices_sleep(machine *m, uint64_t ns)
+bool devices_sleep(struct guest *g, uint64_t ns)
 {
-    struct devices *d = m->devices;
+    struct devices *d = g->devices;
     pthread_mutex_lock(&d->lock);
     uint64_t deadline = clock_locked(d) + ns;
     pthread_mutex_unlock(&d->lock);
-    return wait_until(m, deadline, false);
+    return wait_until(g, deadline, false);
 }
 
 // ---- events ----
 
-bool machine_post_event(machine *m, const struct device_event *event)
+bool devices_post(struct devices *d, const struct device_event *event)
 {
-    struct devices *d = m->devices;
     pthread_mutex_lock(&d->lock);
     bool room = d->event_count < DEVICE_EVENTS;
     if (room) {
@@ -225,9 +221,8 @@ bool machine_post_event(machine *m, const struct device_event *event)
     return room;
 }
 
-void devices_poll(machine *m)
+void devices_poll(struct devices *d)
 {
-    struct devices *d = m->devices;
     if (!d->page)
         return;
     struct device_ring *ring = &d->page->ring;
@@ -250,12 +245,12 @@ void devices_poll(machine *m)
 // its work, 5,000 and more.
 #define WAITING_INSTRUCTIONS 1000u
 
-static struct look look_now(machine *m, uint64_t clock)
+static struct look look_now(struct guest *g, uint64_t clock)
 {
     return (struct look){.millisecond = clock / MILLISECOND,
-                         .system_calls = m->stats.system_calls,
-                         .instructions = m->stats.retired + m->stats.credited,
-                         .events = m->devices->ring_head};
+                         .system_calls = g->stats.system_calls,
+                         .instructions = g->stats.retired + g->stats.credited,
+                         .events = g->devices->ring_head};
 }
 
 static uint64_t clock_now(struct devices *d)
@@ -266,57 +261,53 @@ static uint64_t clock_now(struct devices *d)
     return clock;
 }
 
-bool devices_may_wait(machine *m)
+bool devices_may_wait(struct guest *g)
 {
-    struct devices *d = m->devices;
+    struct devices *d = g->devices;
     pthread_mutex_lock(&d->lock);
     bool runs = d->speed && !d->paused;
     pthread_mutex_unlock(&d->lock);
-    return runs && d->page && machine_get_idle(m);
+    return runs && d->page && atomic_load_explicit(&g->idle_wanted, memory_order_relaxed);
 }
 
-void devices_wait(machine *m)
+void devices_wait(struct guest *g)
 {
-    if (devices_may_wait(m))
-        wait_until(m, (clock_now(m->devices) / MILLISECOND + 1) * MILLISECOND, true);
-    devices_poll(m);
+    if (devices_may_wait(g))
+        wait_until(g, (clock_now(g->devices) / MILLISECOND + 1) * MILLISECOND, true);
+    devices_poll(g->devices);
 }
 
-void devices_look(machine *m)
+void devices_look(struct guest *g)
 {
-    struct devices *d = m->devices;
-    struct look last = d->look, look = look_now(m, clock_now(d));
+    struct devices *d = g->devices;
+    struct look last = d->look, look = look_now(g, clock_now(d));
     d->look = look;
     if (look.millisecond != last.millisecond || look.system_calls != last.system_calls + 1 ||
         look.events != last.events || look.instructions - last.instructions > WAITING_INSTRUCTIONS ||
-        !devices_may_wait(m))
+        !devices_may_wait(g))
         return;
-    devices_wait(m);
-    d->look = look_now(m, clock_now(d)); // what this look will see
+    devices_wait(g);
+    d->look = look_now(g, clock_now(d)); // what this look will see
 }
 
 // ---- requests of the guest ----
 
-static void present(machine *m)
+static void present(struct guest *g)
 {
-    const struct device_page *page = m->devices->page;
-    m->stats.frames++;
-    if (!m->config.present)
-        return;
+    const struct device_page *page = g->devices->page;
+    g->stats.frames++;
     const struct machine_frame frame = {.indices = page->frame,
                                         .palette = page->palette,
-                                        .number = (uint32_t)m->stats.frames,
+                                        .number = (uint32_t)g->stats.frames,
                                         .gametic = page->info.gametic};
-    machine_publish(m);
-    m->config.present(m->config.user, &frame);
-    machine_skip_time(m);
+    g->host->present(g, &frame);
 }
 
-int64_t devices_ioctl(machine *m, uint32_t request, uint64_t argument)
+int64_t devices_ioctl(struct guest *g, uint32_t request, uint64_t argument)
 {
-    struct devices *d = m->devices;
+    struct devices *d = g->devices;
     switch (request) {
-    case DEVICE_PRESENT: present(m); break;
+    case DEVICE_PRESENT: present(g); break;
     case DEVICE_WAIT:
         if (argument > 1000000)
             return -EINVAL;
@@ -325,18 +316,18 @@ int64_t devices_ioctl(machine *m, uint32_t request, uint64_t argument)
         bool is_virtual = !d->speed;
         pthread_mutex_unlock(&d->lock);
         if (!is_virtual)
-            wait_until(m, deadline, true); // the guest looks at its clock itself
+            wait_until(g, deadline, true); // the guest looks at its clock itself
         break;
     default: return -ENOTTY;
     }
-    devices_poll(m);
+    devices_poll(d);
     return 0;
 }
 
-bool machine_get_device_info(const machine *m, struct device_info *info)
+bool devices_get_info(const struct devices *d, struct device_info *info)
 {
-    if (!m->devices->page)
+    if (!d->page)
         return false;
-    memcpy(info, &m->devices->page->info, sizeof *info);
+    memcpy(info, &d->page->info, sizeof *info);
     return true;
 }

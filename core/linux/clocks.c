@@ -11,14 +11,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "linux.h"
+#include "process.h"
+
+#include "core/devices/devices.h"
 
 #define SECOND 1000000000ull
 #define VIRTUAL_EPOCH 946684800ull // what a deterministic machine shows at its start: 1 January 2000
 
 static bool own_clock(const struct linux_process *p)
 {
-    return p->m->config.device || p->m->config.clock == MACHINE_CLOCK_VIRTUAL;
+    return p->guest->config.device || p->guest->config.clock == MACHINE_CLOCK_VIRTUAL;
 }
 
 static bool is_wall_clock(int clock)
@@ -41,13 +43,13 @@ static int read_clock(struct linux_process *p, int clock, struct timespec *t)
     }
     if (clock > CLOCK_TAI || clock < 0)
         return -EINVAL;
-    uint64_t now = devices_clock_ns(p->m);
+    uint64_t now = devices_clock_ns(p->guest->devices);
     if (is_wall_clock(clock)) {
         if (!p->epoch) {
             struct timespec host;
             clock_gettime(CLOCK_REALTIME, &host);
             uint64_t wall = (uint64_t)host.tv_sec * SECOND + (uint64_t)host.tv_nsec - now;
-            p->epoch = p->m->config.clock == MACHINE_CLOCK_VIRTUAL ? VIRTUAL_EPOCH * SECOND : wall;
+            p->epoch = p->guest->config.clock == MACHINE_CLOCK_VIRTUAL ? VIRTUAL_EPOCH * SECOND : wall;
         }
         now += p->epoch;
     }
@@ -59,7 +61,7 @@ int64_t sys_clock_gettime(struct linux_process *p, const uint64_t *a)
 {
     struct timespec t;
     if (own_clock(p))
-        devices_look(p->m);
+        devices_look(p->guest);
     int result = read_clock(p, (int)a[0], &t);
     return result ? result : guest_write(p, a[1], &t, sizeof t) ? 0 : -EFAULT;
 }
@@ -86,7 +88,7 @@ int64_t sys_gettimeofday(struct linux_process *p, const uint64_t *a)
     struct timespec t;
     const uint64_t zone = 0;
     if (own_clock(p))
-        devices_look(p->m);
+        devices_look(p->guest);
     read_clock(p, CLOCK_REALTIME, &t);
     const int64_t value[2] = {t.tv_sec, t.tv_nsec / 1000};
     if ((a[0] && !guest_write(p, a[0], value, sizeof value)) || (a[1] && !guest_write(p, a[1], &zone, 8)))
@@ -99,7 +101,7 @@ int64_t sys_times(struct linux_process *p, const uint64_t *a)
     struct tms t = {0};
     int64_t now = times(&t);
     if (own_clock(p)) {
-        now = (int64_t)(devices_clock_ns(p->m) / (SECOND / 100));
+        now = (int64_t)(devices_clock_ns(p->guest->devices) / (SECOND / 100));
         t = (struct tms){.tms_utime = now};
     }
     return a[0] && !guest_write(p, a[0], &t, sizeof t) ? -EFAULT : now;
@@ -122,7 +124,7 @@ static int64_t sleep_until(struct linux_process *p, int clock, uint64_t deadline
         if (now >= deadline)
             return 0;
         if (own_clock(p)) {
-            if (!devices_sleep(p->m, deadline - now))
+            if (!devices_sleep(p->guest, deadline - now))
                 return RESTART_UNHANDLED;
         } else {
             uint64_t host = host_monotonic_ns(), left = deadline - now;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "elf.h"
-#include "linux.h"
+#include "process.h"
 
 #define STRING_MAX 131072u // one argument or environment string, as in Linux
 #define ARGUMENTS_MAX 65536u // strings
@@ -79,7 +79,7 @@ static void build_stack(struct linux_process *p, const struct elf_image *image, 
                         const struct program_arguments *arguments, uint64_t argc, uint64_t envc,
                         uint64_t *words)
 {
-    struct stack s = {&p->m->memory, GUEST_STACK_TOP - 8};
+    struct stack s = {&p->guest->memory, GUEST_STACK_TOP - 8};
     uint8_t random[16];
     process_fill_random(p, random, sizeof random);
     uint64_t path_address = push_string(&s, path);
@@ -115,7 +115,7 @@ static void build_stack(struct linux_process *p, const struct elf_image *image, 
     memcpy(words + word_count, auxv, sizeof auxv);
     uint64_t size = word_count * 8 + sizeof auxv;
     s.next = ((s.next - size) & ~15ull) + size; // SP is aligned to 16 bytes
-    p->m->cpu.x[REG_SP] = push(&s, words, size);
+    p->guest->cpu.x[REG_SP] = push(&s, words, size);
 }
 
 static void reset_cpu(cpu *c, uint64_t entry)
@@ -131,7 +131,7 @@ static void reset_cpu(cpu *c, uint64_t entry)
 
 static int map_program(struct linux_process *p, int host, const struct elf_image *image, uint64_t size)
 {
-    struct memory *memory = &p->m->memory;
+    struct memory *memory = &p->guest->memory;
     int stack_prot = PROT_READ | PROT_WRITE | (image->executable_stack ? PROT_EXEC : 0);
     memory_clear(memory);
     int result = elf_map(memory, host, image);
@@ -203,10 +203,10 @@ int program_load(struct linux_process *p, int host, const char *path,
         close(host);
         return result;
     }
-    reset_cpu(&p->m->cpu, image.entry);
+    reset_cpu(&p->guest->cpu, image.entry);
     build_stack(p, &image, path, arguments, argc, envc, words);
-    elf_symbols_close(p->m->symbols);
-    p->m->symbols = symbols;
+    elf_symbols_close(p->symbols);
+    p->symbols = symbols;
     p->stack_low = GUEST_STACK_TOP - size;
     p->image_end = image.end;
     p->brk_start = p->brk = (image.end + GUEST_PAGE - 1) & ~(GUEST_PAGE - 1);
@@ -402,7 +402,7 @@ int64_t sys_execveat(struct linux_process *p, const uint64_t *a)
     return execute(p, GUEST_AT_FDCWD, text, a[2], a[3]);
 }
 
-const char *machine_symbol(const machine *m, uint64_t pc, uint64_t *offset)
+const char *linux_symbol(const struct guest *g, uint64_t pc, uint64_t *offset)
 {
-    return m->symbols ? elf_symbols_find(m->symbols, pc, offset) : NULL;
+    return g->process && g->process->symbols ? elf_symbols_find(g->process->symbols, pc, offset) : NULL;
 }

@@ -38,12 +38,12 @@ static int64_t output(struct linux_process *p, const struct descriptor *d, const
     char bytes[4096];
     int64_t total = 0;
     for (int i = 0; i < count; i++) {
-        uint64_t address = (uint64_t)((uint8_t *)v[i].iov_base - p->m->memory.base);
+        uint64_t address = (uint64_t)((uint8_t *)v[i].iov_base - p->guest->memory.base);
         for (uint64_t done = 0, n; done < v[i].iov_len; done += n) {
             n = v[i].iov_len - done < sizeof bytes ? v[i].iov_len - done : sizeof bytes;
             if (!guest_read(p, address + done, bytes, n))
                 return total ? total : -EFAULT;
-            p->m->config.output(p->m->config.user, (int)d->output, bytes, n);
+            p->guest->config.output(p->guest->config.user, (int)d->output, bytes, n);
             total += (int64_t)n;
         }
     }
@@ -78,7 +78,7 @@ static int64_t transfer(struct linux_process *p, uint64_t fd, int prot, uint64_t
         length = TRANSFER_MAX;
     struct iovec v = {NULL, length};
     uint64_t usable = length;
-    v.iov_base = memory_access_prefix(&p->m->memory, address, &usable, prot);
+    v.iov_base = memory_access_prefix(&p->guest->memory, address, &usable, prot);
     v.iov_len = usable;
     if (!v.iov_base) {
         int64_t error = -EFAULT;
@@ -293,7 +293,7 @@ int64_t sys_getdents64(struct linux_process *p, const uint64_t *a)
         return -EBADF;
     if (d->kind != DESCRIPTOR_DIRECTORY && d->kind != DESCRIPTOR_VIRTUAL)
         return -ENOTDIR;
-    uint8_t *to = memory_access_prefix(&p->m->memory, a[1], &size, PROT_WRITE);
+    uint8_t *to = memory_access_prefix(&p->guest->memory, a[1], &size, PROT_WRITE);
     if (!to)
         return -EFAULT;
     if (d->kind == DESCRIPTOR_DIRECTORY) { // struct linux_dirent64 is the same everywhere

@@ -3,7 +3,7 @@
 #ifndef CORE_LINUX_FILE_H
 #define CORE_LINUX_FILE_H
 
-#include "linux.h"
+#include "process.h"
 
 // The open flags in which aarch64 and x86-64 differ (arch/arm64/include/uapi/asm/fcntl.h).
 #define GUEST_O_DIRECTORY 040000u

@@ -17,7 +17,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "core/machine.h"
+#include "core/state/guest.h"
 #include "special_files.h"
 
 #define LINKS_MAX 40 // symbolic links in one path, as in Linux
@@ -541,16 +541,16 @@ static void open_standard(struct files *f, const struct machine_config *config)
     }
 }
 
-struct files *files_create(struct machine *m, char *error, size_t size)
+struct files *files_create(struct guest *g, char *error, size_t size)
 {
-    const struct machine_config *config = &m->config;
+    const struct machine_config *config = &g->config;
     struct files *f = calloc(1, sizeof *f);
     if (!f || !(f->grants = calloc(config->grant_count + 1, sizeof *f->grants))) {
         snprintf(error, size, "out of memory");
         free(f);
         return NULL;
     }
-    f->machine = m;
+    f->guest = g;
     f->device = config->device;
     f->descriptor_limit = DESCRIPTOR_MAX;
     f->cwd.host = f->program_host = -1;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "core/core.h"
+#include "core/state/machine_config.h"
 
 #define DESCRIPTOR_MAX 1024 // guest descriptors are below this
 #define GUEST_AT_FDCWD (-100)
@@ -53,13 +53,13 @@ struct files {
     char *program; // guest path of the program, for /proc/self/exe; owned
     int program_host; // the program, opened for reading
     bool device; // offer DEVICE_PATH
-    struct machine *machine; // for what /proc tells about the program
+    struct guest *guest; // for what /proc tells about the program
     int descriptor_limit; // RLIMIT_NOFILE
     struct descriptor table[DESCRIPTOR_MAX];
 };
 
 // Opens the grants and descriptors 0 to 2. NULL with a message in error if a grant cannot be opened.
-struct files *files_create(struct machine *m, char *error, size_t size);
+struct files *files_create(struct guest *g, char *error, size_t size);
 void files_destroy(struct files *f);
 
 // ---- paths: all return 0 or a negative errno; at is a guest descriptor or GUEST_AT_FDCWD ----

@@ -11,7 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "linux.h"
+#include "process.h"
 
 // ---- processes, sessions ----
 
@@ -32,7 +32,7 @@ int64_t sys_getppid(struct linux_process *p, const uint64_t *a)
     (void)a;
     if (p->forked)
         return getppid() == p->host_parent ? p->parent : getppid();
-    return p->m->config.deterministic ? 1 : getppid();
+    return p->guest->config.deterministic ? 1 : getppid();
 }
 
 static int host_pid(const struct linux_process *p, int pid)
@@ -233,8 +233,8 @@ static void apply_limit(struct linux_process *p, int which)
 {
     const struct guest_limit *l = &p->limits[which];
     if (which == RLIMIT_AS) {
-        uint64_t ram = p->m->config.ram ? p->m->config.ram : 1u << 30;
-        p->m->memory.limit = l->current < ram ? l->current : ram;
+        uint64_t ram = p->guest->config.ram ? p->guest->config.ram : 1u << 30;
+        p->guest->memory.limit = l->current < ram ? l->current : ram;
     } else if ((which == RLIMIT_CPU || which == RLIMIT_FSIZE) && p->owns_host) {
         struct rlimit host;
         getrlimit(which, &host);
@@ -394,7 +394,7 @@ int64_t sys_uname(struct linux_process *p, const uint64_t *a)
     uname(&host);
     snprintf(name.sysname, sizeof name.sysname, "Linux");
     snprintf(name.nodename, sizeof name.nodename, "%s",
-             p->m->config.deterministic ? "neurodoom" : host.nodename);
+             p->guest->config.deterministic ? "neurodoom" : host.nodename);
     snprintf(name.release, sizeof name.release, "6.1.0");
     snprintf(name.version, sizeof name.version, "#1 SMP");
     snprintf(name.machine, sizeof name.machine, "aarch64");
@@ -404,7 +404,7 @@ int64_t sys_uname(struct linux_process *p, const uint64_t *a)
 
 int64_t sys_sysinfo(struct linux_process *p, const uint64_t *a)
 {
-    const struct memory *memory = &p->m->memory;
+    const struct memory *memory = &p->guest->memory;
     struct {
         int64_t uptime;
         uint64_t loads[3];

@@ -8,6 +8,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "core/devices/devices.h"
 #include "guest/device_page.h"
 #include "file_calls.h"
 
@@ -71,7 +72,7 @@ int64_t sys_ioctl(struct linux_process *p, const uint64_t *a)
         return 0;
     }
     if (d->kind == DESCRIPTOR_DEVICE)
-        return devices_ioctl(p->m, (uint32_t)request, a[2]);
+        return devices_ioctl(p->guest, (uint32_t)request, a[2]);
     if (d->kind != DESCRIPTOR_FILE)
         return -ENOTTY;
     switch (request) {

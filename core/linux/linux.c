@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The Linux personality: dispatch of system calls, and what all of them need: guest memory and waiting.
-#include "linux.h"
+#include "process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -10,8 +10,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "core/engine/engine.h"
 #include "blocking.h"
+#include "core/state/fault.h"
 
 #define CALL_NUMBERS 512
 
@@ -35,27 +35,27 @@ int64_t sys_clone3(struct linux_process *p, const uint64_t *a)
     return -ENOSYS; // libc then calls clone
 }
 
-void linux_system_call(machine *m)
+void linux_system_call(struct guest *g)
 {
-    struct linux_process *p = m->process;
-    cpu *c = &m->cpu;
+    struct linux_process *p = g->process;
+    cpu *c = &g->cpu;
     uint64_t number = (uint32_t)c->x[8];
     int64_t result;
     if (number < CALL_NUMBERS && calls[number]) {
         result = calls[number](p, c->x);
     } else {
         if (process_first_unknown(number))
-            machine_log(m, "system call %llu is not implemented: the program gets ENOSYS",
-                        (unsigned long long)number);
+            guest_log(g, "system call %llu is not implemented: the program gets ENOSYS",
+                      (unsigned long long)number);
         result = -ENOSYS;
     }
-    if (m->state != MACHINE_RUNNING)
+    if (g->state != MACHINE_RUNNING)
         return;
     if (result == RESTART || result == RESTART_UNHANDLED)
         p->interrupted = (int)result;
     else if (result != KEEP_REGISTERS)
         c->x[0] = (uint64_t)result;
-    linux_deliver_signals(m);
+    linux_deliver_signals(g);
 }
 
 // ---- guest memory ----
@@ -73,7 +73,7 @@ static bool copy_guarded(struct linux_process *p, void *to, const void *from, ui
 {
     struct fault_context context;
     volatile bool complete = false;
-    fault_begin(&context, p->m);
+    fault_begin(&context, p->guest);
     if (!__builtin_setjmp(context.env)) {
         memcpy(to, from, length);
         complete = true;
@@ -84,7 +84,7 @@ static bool copy_guarded(struct linux_process *p, void *to, const void *from, ui
 
 static bool copy(struct linux_process *p, uint64_t address, void *to, const void *from, uint64_t length)
 {
-    if (length && holds_file_pages(&p->m->memory, address, length))
+    if (length && holds_file_pages(&p->guest->memory, address, length))
         return copy_guarded(p, to, from, length);
     memcpy(to, from, length);
     return true;
@@ -97,13 +97,13 @@ static uint64_t strip_tag(uint64_t address)
 
 bool guest_read(struct linux_process *p, uint64_t address, void *to, uint64_t length)
 {
-    const void *from = memory_access(&p->m->memory, address, length, PROT_READ);
+    const void *from = memory_access(&p->guest->memory, address, length, PROT_READ);
     return from && copy(p, strip_tag(address), to, from, length);
 }
 
 bool guest_write(struct linux_process *p, uint64_t address, const void *from, uint64_t length)
 {
-    void *to = memory_access(&p->m->memory, address, length, PROT_WRITE);
+    void *to = memory_access(&p->guest->memory, address, length, PROT_WRITE);
     return to && copy(p, strip_tag(address), to, from, length);
 }
 
@@ -144,7 +144,7 @@ int guest_iovecs(struct linux_process *p, uint64_t address, uint64_t count, int 
             result = -EINVAL;
             break;
         }
-        v[i].iov_base = memory_access_prefix(&p->m->memory, (uint64_t)v[i].iov_base, &usable, prot);
+        v[i].iov_base = memory_access_prefix(&p->guest->memory, (uint64_t)v[i].iov_base, &usable, prot);
         v[i].iov_len = usable;
         result = (int)i + 1;
         if (usable < length) {
@@ -172,7 +172,7 @@ uint64_t host_monotonic_ns(void)
 // Whether a wait has to end now.
 static bool must_return(struct linux_process *p)
 {
-    return signal_due(p) || atomic_load(&p->m->stop_requested);
+    return signal_due(p) || atomic_load(&p->guest->stop_requested);
 }
 
 int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, long b, long c, long d,
@@ -180,9 +180,9 @@ int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, 
 {
     while (!must_return(p)) {
         uint64_t start = waits ? host_monotonic_ns() : 0;
-        long result = linux_interruptible_call(&p->m->signal_pending, number, a, b, c, d, e, f);
+        long result = linux_interruptible_call(&p->guest->signal_pending, number, a, b, c, d, e, f);
         if (waits)
-            p->m->stats.idle_ns += host_monotonic_ns() - start;
+            p->guest->stats.idle_ns += host_monotonic_ns() - start;
         if (result != -EINTR)
             return result;
     }
@@ -200,8 +200,8 @@ int64_t wait_for_signal(struct linux_process *p, uint64_t deadline)
         // Beside a window no host signal ends the wait: look now and then whether a stop is requested.
         if (!p->owns_host && left > 5000000)
             t = (struct timespec){0, 5000000};
-        linux_interruptible_call(&p->m->signal_pending, SYS_ppoll, 0, 0, (long)&t, 0, 8, 0);
-        p->m->stats.idle_ns += host_monotonic_ns() - now;
+        linux_interruptible_call(&p->guest->signal_pending, SYS_ppoll, 0, 0, (long)&t, 0, 8, 0);
+        p->guest->stats.idle_ns += host_monotonic_ns() - now;
     }
     return RESTART;
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "guest/device_page.h"
-#include "linux.h"
+#include "process.h"
 
 #define PROT_KNOWN (PROT_READ | PROT_WRITE | PROT_EXEC | PROT_GROWSDOWN | PROT_GROWSUP)
 #define MAPPING_MAX (256ull << 20) // of a device page: far more than it has
@@ -35,12 +35,12 @@ static bool is_free(const struct memory *m, uint64_t address, uint64_t length)
 
 static uint64_t find_free(const struct linux_process *p, uint64_t length)
 {
-    return memory_find_free(&p->m->memory, length, p->stack_low - GUEST_STACK_GAP);
+    return memory_find_free(&p->guest->memory, length, p->stack_low - GUEST_STACK_GAP);
 }
 
 int64_t sys_brk(struct linux_process *p, const uint64_t *a)
 {
-    struct memory *m = &p->m->memory;
+    struct memory *m = &p->guest->memory;
     uint64_t old_end = page_up(p->brk), new_end;
     if (a[0] < p->brk_start || a[0] >= GUEST_SPACE || a[0] - p->brk_start > p->limits[RLIMIT_DATA].current)
         return (int64_t)p->brk;
@@ -60,7 +60,7 @@ int64_t sys_brk(struct linux_process *p, const uint64_t *a)
 // Where a new mapping goes, or a negative errno.
 static int64_t place(struct linux_process *p, uint64_t hint, uint64_t length, uint64_t flags)
 {
-    const struct memory *m = &p->m->memory;
+    const struct memory *m = &p->guest->memory;
     if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
         if (hint % GUEST_PAGE)
             return -EINVAL;
@@ -94,7 +94,7 @@ static void mark_frame(struct memory *m, uint64_t address, uint64_t length, uint
 
 int64_t sys_mmap(struct linux_process *p, const uint64_t *a)
 {
-    struct memory *m = &p->m->memory;
+    struct memory *m = &p->guest->memory;
     uint64_t length = page_up(a[1]), flags = a[3], kind = flags & MAP_TYPE;
     int prot = (int)a[2], host_flags = kind == MAP_PRIVATE ? MAP_PRIVATE : MAP_SHARED;
     if (!a[1] || a[2] & ~(uint64_t)PROT_KNOWN || a[5] % GUEST_PAGE || flags & MAP_HUGETLB ||
@@ -138,7 +138,7 @@ int64_t sys_munmap(struct linux_process *p, const uint64_t *a)
     uint64_t length = page_up(a[1]);
     if (a[0] % GUEST_PAGE || !a[1] || a[1] > GUEST_SPACE || !in_space(a[0], length))
         return -EINVAL;
-    return memory_unmap(&p->m->memory, a[0], length);
+    return memory_unmap(&p->guest->memory, a[0], length);
 }
 
 int64_t sys_mprotect(struct linux_process *p, const uint64_t *a)
@@ -150,7 +150,7 @@ int64_t sys_mprotect(struct linux_process *p, const uint64_t *a)
         return 0;
     if (a[1] > GUEST_SPACE || !in_space(a[0], length))
         return -ENOMEM;
-    return memory_protect(&p->m->memory, a[0], length, (int)a[2]);
+    return memory_protect(&p->guest->memory, a[0], length, (int)a[2]);
 }
 
 // Whether all of the range is mapped, and of private zeroed memory only, so that it can grow.
@@ -169,7 +169,7 @@ static int check_source(const struct memory *m, uint64_t address, uint64_t lengt
 
 int64_t sys_mremap(struct linux_process *p, const uint64_t *a)
 {
-    struct memory *m = &p->m->memory;
+    struct memory *m = &p->guest->memory;
     uint64_t from = a[0], old = page_up(a[1]), new = page_up(a[2]), flags = a[3], to = a[4];
     bool fixed = flags & MREMAP_FIXED;
     if (from % GUEST_PAGE || !a[2] || !a[1] || flags & ~(uint64_t)(MREMAP_MAYMOVE | MREMAP_FIXED) ||
@@ -212,7 +212,7 @@ int64_t sys_mremap(struct linux_process *p, const uint64_t *a)
 
 int64_t sys_madvise(struct linux_process *p, const uint64_t *a)
 {
-    struct memory *m = &p->m->memory;
+    struct memory *m = &p->guest->memory;
     uint64_t length = page_up(a[1]);
     if (a[0] % GUEST_PAGE || (a[1] && !length))
         return -EINVAL;
@@ -248,7 +248,7 @@ int64_t sys_madvise(struct linux_process *p, const uint64_t *a)
 
 int64_t sys_msync(struct linux_process *p, const uint64_t *a)
 {
-    struct memory *m = &p->m->memory;
+    struct memory *m = &p->guest->memory;
     uint64_t length = page_up(a[1]);
     if (a[0] % GUEST_PAGE || !in_space(a[0], length))
         return a[0] % GUEST_PAGE ? -EINVAL : -ENOMEM;
@@ -260,7 +260,7 @@ int64_t sys_msync(struct linux_process *p, const uint64_t *a)
 
 int64_t sys_mincore(struct linux_process *p, const uint64_t *a)
 {
-    struct memory *m = &p->m->memory;
+    struct memory *m = &p->guest->memory;
     uint64_t length = page_up(a[1]);
     if (a[0] % GUEST_PAGE)
         return -EINVAL;
@@ -274,7 +274,7 @@ int64_t sys_mincore(struct linux_process *p, const uint64_t *a)
 int64_t sys_mlock(struct linux_process *p, const uint64_t *a)
 {
     uint64_t start = a[0] & ~(GUEST_PAGE - 1), length = page_up(a[0] + a[1]) - start;
-    return check_source(&p->m->memory, start, length, false) ? -ENOMEM : 0;
+    return check_source(&p->guest->memory, start, length, false) ? -ENOMEM : 0;
 }
 
 int64_t sys_mlock2(struct linux_process *p, const uint64_t *a)
@@ -301,7 +301,7 @@ int64_t sys_munlockall(struct linux_process *p, const uint64_t *a)
 
 int64_t sys_futex(struct linux_process *p, const uint64_t *a)
 {
-    struct memory *m = &p->m->memory;
+    struct memory *m = &p->guest->memory;
     enum { WAIT = 0, WAKE = 1, REQUEUE = 3, CMP_REQUEUE = 4, WAKE_OP = 5, WAIT_BITSET = 9, WAKE_BITSET = 10 };
     int operation = (int)a[1] & 0x7f;
     struct timespec timeout;

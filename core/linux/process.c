@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "elf.h"
-#include "linux.h"
+#include "process.h"
 
 #define DETERMINISTIC_PID 1000
 #define FAMILY_LOGGED 512 // system call numbers
@@ -100,7 +100,7 @@ static void raise_descriptor_limit(void)
     }
 }
 
-struct linux_process *linux_create(machine *m, enum machine_error *reason, char *error, size_t size)
+struct linux_process *linux_create(struct guest *g, enum machine_error *reason, char *error, size_t size)
 {
     struct linux_process *p = calloc(1, sizeof *p);
     *reason = MACHINE_ERROR_HOST;
@@ -108,10 +108,10 @@ struct linux_process *linux_create(machine *m, enum machine_error *reason, char 
         snprintf(error, size, "out of memory");
         return NULL;
     }
-    m->process = p;
-    p->m = m;
-    p->owns_host = !m->config.device;
-    p->pid = m->config.deterministic ? DETERMINISTIC_PID : getpid();
+    g->process = p;
+    p->guest = g;
+    p->owns_host = !g->config.device;
+    p->pid = g->config.deterministic ? DETERMINISTIC_PID : getpid();
     p->vfork_pipe = -1;
     p->random_state = 1;
     p->umask = umask(0);
@@ -129,27 +129,27 @@ struct linux_process *linux_create(machine *m, enum machine_error *reason, char 
     }
     if (p->owns_host)
         atomic_store(&family->members[0], getpid());
-    p->files = files_create(m, error, size);
+    p->files = files_create(g, error, size);
     if (!p->files) {
         linux_destroy(p);
         return NULL;
     }
     *reason = MACHINE_ERROR_NO_FILE;
-    int host = open(m->config.program, O_RDONLY | O_CLOEXEC);
+    int host = open(g->config.program, O_RDONLY | O_CLOEXEC);
     if (host < 0) {
-        snprintf(error, size, "%s: %s", m->config.program, strerror(errno));
+        snprintf(error, size, "%s: %s", g->config.program, strerror(errno));
         linux_destroy(p);
         return NULL;
     }
     const char *why;
     bool committed;
-    const struct program_arguments arguments = {(char **)m->config.argv, (char **)m->config.envp};
-    int result = program_load(p, host, m->config.program, &arguments, &committed, &why);
+    const struct program_arguments arguments = {(char **)g->config.argv, (char **)g->config.envp};
+    int result = program_load(p, host, g->config.program, &arguments, &committed, &why);
     if (result) {
         *reason = result == -ENOEXEC ? MACHINE_ERROR_NOT_PROGRAM : MACHINE_ERROR_HOST;
-        snprintf(error, size, "%s is not a static aarch64 Linux program: %s", m->config.program, why);
+        snprintf(error, size, "%s is not a static aarch64 Linux program: %s", g->config.program, why);
         if (*reason == MACHINE_ERROR_HOST)
-            snprintf(error, size, "%s cannot be started: %s", m->config.program, why);
+            snprintf(error, size, "%s cannot be started: %s", g->config.program, why);
         linux_destroy(p);
         return NULL;
     }
@@ -163,32 +163,31 @@ void linux_destroy(struct linux_process *p)
         return;
     signals_destroy(p);
     files_destroy(p->files);
-    elf_symbols_close(p->m->symbols);
-    p->m->symbols = NULL;
-    p->m->process = NULL;
+    elf_symbols_close(p->symbols);
+    p->guest->process = NULL;
     free(p->command_line);
     free(p);
 }
 
-int linux_pid(struct machine *m)
+int linux_pid(struct guest *g)
 {
-    return m->process->pid;
+    return g->process->pid;
 }
 
-const char *linux_process_name(struct machine *m)
+const char *linux_process_name(struct guest *g)
 {
-    return m->process->name;
+    return g->process->name;
 }
 
-const char *linux_command_line(struct machine *m, size_t *length)
+const char *linux_command_line(struct guest *g, size_t *length)
 {
-    *length = m->process->command_line_length;
-    return m->process->command_line;
+    *length = g->process->command_line_length;
+    return g->process->command_line;
 }
 
-const char *linux_mapping_name(struct machine *m, uint64_t address)
+const char *linux_mapping_name(struct guest *g, uint64_t address)
 {
-    const struct linux_process *p = m->process;
+    const struct linux_process *p = g->process;
     if (address >= p->stack_low && address < GUEST_STACK_TOP)
         return "[stack]";
     if (address >= p->brk_start && address < p->brk)
@@ -201,7 +200,7 @@ void process_fill_random(struct linux_process *p, void *to, size_t size)
     uint8_t *bytes = to;
     while (size) {
         size_t n = size < 256 ? size : 256;
-        if (!p->m->config.deterministic) {
+        if (!p->guest->config.deterministic) {
             if (getrandom(bytes, n, 0) != (ssize_t)n)
                 abort(); // never happens for 256 bytes or less
         } else {
@@ -225,13 +224,13 @@ void process_exit(struct linux_process *p, int status)
         family_remove(getpid());
         _exit(status & 0xff);
     }
-    machine_exit(p->m, status & 0xff);
+    guest_exit(p->guest, status & 0xff);
 }
 
 void process_die(struct linux_process *p, int number, uint64_t address, const char *what)
 {
     if (!p->forked) {
-        machine_kill(p->m, number, address, what);
+        guest_kill(p->guest, number, address, what);
         return;
     }
     // The parent has to see the signal, and no core file of the host program.
@@ -273,7 +272,7 @@ void process_after_exec(struct linux_process *p)
 
 static void become_child(struct linux_process *p, const uint64_t *a, int pipe_end)
 {
-    cpu *c = &p->m->cpu;
+    cpu *c = &p->guest->cpu;
     p->forked = true;
     p->parent = p->pid;
     p->host_parent = getppid();
@@ -391,7 +390,7 @@ static int64_t send(struct linux_process *p, int pid, int number, int code, uint
             signal_post(p, &info);
         return 0;
     }
-    if (p->owns_host && p->forked && pid == DETERMINISTIC_PID && p->m->config.deterministic)
+    if (p->owns_host && p->forked && pid == DETERMINISTIC_PID && p->guest->config.deterministic)
         pid = atomic_load(&family->members[0]);
     if (!p->owns_host || !family_has(pid))
         return -ESRCH;

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "linux.h"
+#include "process.h"
 
 #define GUEST_SA_SIGINFO 4u
 #define GUEST_SA_RESTORER 0x04000000u
@@ -111,7 +111,7 @@ bool signal_frame_push(struct linux_process *p, const struct signal_info *info,
                        const struct guest_action *action, uint64_t mask)
 {
     struct guest_altstack *stack = &p->signals.altstack;
-    cpu *c = &p->m->cpu;
+    cpu *c = &p->guest->cpu;
     struct frame f;
     uint64_t sp = c->x[REG_SP];
     bool on_stack = altstack_holds(p, sp);
@@ -185,7 +185,7 @@ static bool restore_simd(cpu *c, const uint8_t records[RECORDS_SIZE])
 
 bool signal_frame_pop(struct linux_process *p)
 {
-    cpu *c = &p->m->cpu;
+    cpu *c = &p->guest->cpu;
     struct frame f;
     uint64_t address = c->x[REG_SP];
     if (address % 16 || !guest_read(p, address, &f, offsetof(struct frame, record_fp)) ||

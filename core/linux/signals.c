@@ -11,7 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "linux.h"
+#include "process.h"
 #include "blocking.h"
 
 #define GUEST_SA_NOCLDSTOP 1u
@@ -69,7 +69,7 @@ static void note(const siginfo_t *info)
         host.ring[head % ARRIVED] = from_host(info);
         atomic_store(&host.head, head + 1);
     }
-    atomic_store(&host.owner->m->signal_pending, true);
+    atomic_store(&host.owner->guest->signal_pending, true);
 }
 
 static void on_host_signal(int number, siginfo_t *info, void *context)
@@ -160,7 +160,7 @@ void signals_destroy(struct linux_process *p)
 void signals_after_fork(struct linux_process *p)
 {
     atomic_store(&host.tail, atomic_load(&host.head));
-    atomic_store(&p->m->signal_pending, false);
+    atomic_store(&p->guest->signal_pending, false);
     p->signals.pending = 0;
     p->signals.queued = 0;
 }
@@ -176,7 +176,7 @@ void signals_after_exec(struct linux_process *p)
             catch_host(n, &s->actions[n]);
     }
     s->altstack = (struct guest_altstack){.flags = SS_DISABLE};
-    p->m->precise_faults = false;
+    p->guest->precise_faults = false;
 }
 
 // ---- pending ----
@@ -213,7 +213,7 @@ void signal_post(struct linux_process *p, const struct signal_info *info)
 
 static void take_arrived(struct linux_process *p)
 {
-    if (host.owner != p || !atomic_exchange(&p->m->signal_pending, false))
+    if (host.owner != p || !atomic_exchange(&p->guest->signal_pending, false))
         return;
     unsigned tail = atomic_load(&host.tail);
     while (tail != atomic_load(&host.head)) {
@@ -293,7 +293,7 @@ static void start_handler(struct linux_process *p, const struct signal_info *inf
 {
     struct signals *s = &p->signals;
     struct guest_action action = s->actions[info->number];
-    cpu *c = &p->m->cpu;
+    cpu *c = &p->guest->cpu;
     if (p->interrupted) {
         if (p->interrupted == RESTART && action.flags & GUEST_SA_RESTART)
             c->pc -= 4;
@@ -314,12 +314,12 @@ static void start_handler(struct linux_process *p, const struct signal_info *inf
     s->blocked &= ~NEVER_BLOCKED;
 }
 
-void linux_deliver_signals(machine *m)
+void linux_deliver_signals(struct guest *g)
 {
-    struct linux_process *p = m->process;
+    struct linux_process *p = g->process;
     struct signals *s = &p->signals;
     struct signal_info info;
-    while (m->state == MACHINE_RUNNING && signal_take(p, ~s->blocked, &info)) {
+    while (g->state == MACHINE_RUNNING && signal_take(p, ~s->blocked, &info)) {
         uint64_t handler = s->actions[info.number].handler;
         if (is_idle(s, info.number))
             continue;
@@ -332,7 +332,7 @@ void linux_deliver_signals(machine *m)
     }
     if (p->interrupted) { // and there is no handler: as if nothing had happened
         p->interrupted = 0;
-        m->cpu.pc -= 4;
+        g->cpu.pc -= 4;
     }
     if (s->restore_mask) {
         s->restore_mask = false;
@@ -340,9 +340,9 @@ void linux_deliver_signals(machine *m)
     }
 }
 
-void linux_exception(machine *m, int signal, int code, uint64_t address, const char *what)
+void linux_exception(struct guest *g, int signal, int code, uint64_t address, const char *what)
 {
-    struct linux_process *p = m->process;
+    struct linux_process *p = g->process;
     struct signals *s = &p->signals;
     uint64_t handler = s->actions[signal].handler;
     struct signal_info info = {.number = signal, .code = code, .kind = SIGNAL_FAULT, .value = address};
@@ -379,7 +379,7 @@ int64_t sys_rt_sigaction(struct linux_process *p, const uint64_t *a)
             return -EINVAL;
         new.mask &= ~NEVER_BLOCKED;
         *action = new;
-        p->m->precise_faults = handles_faults(&p->signals);
+        p->guest->precise_faults = handles_faults(&p->signals);
         if (p->owns_host &&
             (number == SIGCHLD || (old.handler == GUEST_SIG_IGN) != (new.handler == GUEST_SIG_IGN)))
             catch_host((int)number, action);
@@ -459,7 +459,7 @@ int64_t sys_rt_sigtimedwait(struct linux_process *p, const uint64_t *a)
         s->blocked = blocked;
         if (!found && (!result || signal_due(p)))
             return result ? -EINTR : -EAGAIN;
-        if (!found && atomic_load(&p->m->stop_requested))
+        if (!found && atomic_load(&p->guest->stop_requested))
             return RESTART;
     }
     siginfo_encode(&info, bytes);
@@ -472,7 +472,7 @@ int64_t sys_rt_sigreturn(struct linux_process *p, const uint64_t *a)
 {
     (void)a;
     if (!signal_frame_pop(p))
-        process_die(p, SIGSEGV, p->m->cpu.x[REG_SP], "rt_sigreturn from a damaged frame");
+        process_die(p, SIGSEGV, p->guest->cpu.x[REG_SP], "rt_sigreturn from a damaged frame");
     return KEEP_REGISTERS;
 }
 
@@ -480,7 +480,7 @@ int64_t sys_sigaltstack(struct linux_process *p, const uint64_t *a)
 {
     struct guest_altstack *stack = &p->signals.altstack;
     uint64_t new[3], old[3] = {stack->base, stack->flags, stack->size};
-    bool in_use = altstack_holds(p, p->m->cpu.x[REG_SP]);
+    bool in_use = altstack_holds(p, p->guest->cpu.x[REG_SP]);
     if (in_use)
         old[1] |= SS_ONSTACK;
     if (a[0]) {

@@ -80,8 +80,4 @@ bool signal_frame_pop(struct linux_process *p);
 // Whether sp is on the alternate stack.
 bool altstack_holds(const struct linux_process *p, uint64_t sp);
 
-// For the engine's handler of SIGSEGV and SIGBUS: a process has sent one, and it is for the guest. Takes the
-// handler's second and third argument. False if the guest does not own the host's signals.
-bool linux_note_host_signal(const void *siginfo, void *context);
-
 #endif

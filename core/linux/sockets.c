@@ -89,7 +89,7 @@ int64_t sys_sendto(struct linux_process *p, const uint64_t *a)
     if (a[4])
         return -EISCONN;
     uint64_t length = a[2];
-    void *bytes = memory_access_prefix(&p->m->memory, a[1], &length, PROT_READ);
+    void *bytes = memory_access_prefix(&p->guest->memory, a[1], &length, PROT_READ);
     if (!bytes)
         return -EFAULT;
     return blocking_call(p, true, SYS_sendto, d->host, (long)bytes, (long)length, (long)(a[3] & SAFE_FLAGS),
@@ -103,7 +103,7 @@ int64_t sys_recvfrom(struct linux_process *p, const uint64_t *a)
     if (!d)
         return error;
     uint64_t length = a[2];
-    void *bytes = memory_access_prefix(&p->m->memory, a[1], &length, PROT_WRITE);
+    void *bytes = memory_access_prefix(&p->guest->memory, a[1], &length, PROT_WRITE);
     if (!bytes)
         return -EFAULT;
     const uint32_t none = 0;

@@ -11,20 +11,21 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "core/devices/devices.h"
 #include "guest/device_page.h"
-#include "linux.h"
+#include "process.h"
 
 static const char *const devices[] = {"null", "zero", "full", "random", "urandom", "tty"};
 
 // Files of /proc and /proc/self that are made when they are opened.
-static void write_maps(struct machine *m, FILE *out);
-static void write_command_line(struct machine *m, FILE *out);
-static void write_name(struct machine *m, FILE *out);
-static void write_processor(struct machine *m, FILE *out);
-static void write_memory(struct machine *m, FILE *out);
+static void write_maps(struct guest *g, FILE *out);
+static void write_command_line(struct guest *g, FILE *out);
+static void write_name(struct guest *g, FILE *out);
+static void write_processor(struct guest *g, FILE *out);
+static void write_memory(struct guest *g, FILE *out);
 static const struct text_file {
     const char *path;
-    void (*write)(struct machine *m, FILE *out);
+    void (*write)(struct guest *g, FILE *out);
 } texts[] = {
     {"/proc/self/maps", write_maps}, {"/proc/self/cmdline", write_command_line},
     {"/proc/self/comm", write_name}, {"/proc/cpuinfo", write_processor},
@@ -50,7 +51,7 @@ static void normalize(struct files *f, const char *path, char normal[PATH_MAX])
 {
     static const char *const standard[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
     char own[32];
-    size_t length = (size_t)snprintf(own, sizeof own, "/proc/%d", linux_pid(f->machine));
+    size_t length = (size_t)snprintf(own, sizeof own, "/proc/%d", linux_pid(f->guest));
     snprintf(normal, PATH_MAX, "%s", path);
     for (int i = 0; i < 3; i++)
         if (!strcmp(path, standard[i]))
@@ -67,7 +68,7 @@ static void normalize(struct files *f, const char *path, char normal[PATH_MAX])
 static bool is_own_terminal(struct files *f, const char *path)
 {
     char link[HOST_FD_PATH_SIZE], name[PATH_MAX];
-    if (!f || !f->machine->config.host_stdin || (!is_below(path, "/dev/pts") && strncmp(path, "/dev/tty", 8)))
+    if (!f || !f->guest->config.host_stdin || (!is_below(path, "/dev/pts") && strncmp(path, "/dev/tty", 8)))
         return false;
     for (int fd = 0; fd <= 2; fd++) {
         files_host_path(fd, link);
@@ -93,9 +94,9 @@ static bool find_device(struct files *f, const char *path, bool *is_page)
         if (!f)
             return true;
         bool random = strstr(devices[i], "random"), terminal = !strcmp(devices[i], "tty");
-        if (random && f->machine->config.deterministic)
+        if (random && f->guest->config.deterministic)
             return false; // getrandom is the repeatable source
-        return !terminal || (f->machine->config.host_stdin && isatty(0));
+        return !terminal || (f->guest->config.host_stdin && isatty(0));
     }
     return false;
 }
@@ -230,9 +231,9 @@ static void write_folder(struct files *f, const char *folder, FILE *out)
 
 // ---- texts ----
 
-static void write_maps(struct machine *m, FILE *out)
+static void write_maps(struct guest *g, FILE *out)
 {
-    const struct memory *memory = &m->memory;
+    const struct memory *memory = &g->memory;
     const uint8_t same = MEMORY_MAPPED | MEMORY_SHARED | MEMORY_FILE | 7;
     uint64_t count = GUEST_SPACE / GUEST_PAGE;
     for (uint64_t i = 0; i < count;) {
@@ -243,33 +244,33 @@ static void write_maps(struct machine *m, FILE *out)
         if (page)
             fprintf(out, "%08llx-%08llx %c%c%c%c 00000000 00:00 0 %s\n", i * GUEST_PAGE, next * GUEST_PAGE,
                     page & 1 ? 'r' : '-', page & 2 ? 'w' : '-', page & 4 ? 'x' : '-',
-                    page & MEMORY_SHARED ? 's' : 'p', linux_mapping_name(m, i * GUEST_PAGE));
+                    page & MEMORY_SHARED ? 's' : 'p', linux_mapping_name(g, i * GUEST_PAGE));
         i = next;
     }
 }
 
-static void write_command_line(struct machine *m, FILE *out)
+static void write_command_line(struct guest *g, FILE *out)
 {
     size_t length;
-    const char *text = linux_command_line(m, &length);
+    const char *text = linux_command_line(g, &length);
     fwrite(text, 1, length, out);
 }
 
-static void write_name(struct machine *m, FILE *out)
+static void write_name(struct guest *g, FILE *out)
 {
-    fprintf(out, "%s\n", linux_process_name(m));
+    fprintf(out, "%s\n", linux_process_name(g));
 }
 
-static void write_processor(struct machine *m, FILE *out)
+static void write_processor(struct guest *g, FILE *out)
 {
-    (void)m;
+    (void)g;
     fprintf(out, "processor\t: 0\nFeatures\t: fp asimd aes pmull sha1 sha2 crc32 atomics cpuid\n"
                  "CPU architecture: 8\n");
 }
 
-static void write_memory(struct machine *m, FILE *out)
+static void write_memory(struct guest *g, FILE *out)
 {
-    unsigned long long total = m->memory.limit / 1024, used = m->memory.mapped / 1024;
+    unsigned long long total = g->memory.limit / 1024, used = g->memory.mapped / 1024;
     fprintf(out, "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\n", total,
             total - used, total - used);
 }
@@ -285,7 +286,7 @@ static int open_made(struct files *f, const char *folder, const struct text_file
         return result;
     }
     if (text)
-        text->write(f->machine, out);
+        text->write(f->guest, out);
     else
         write_folder(f, folder, out);
     if (!fflush(out) && !fchmod(writer, 0444)) {
@@ -330,7 +331,7 @@ static int open_device(struct files *f, const char *path, bool page, int flags, 
 {
     *out = (struct descriptor){.kind = page ? DESCRIPTOR_DEVICE : DESCRIPTOR_FILE};
     if (page)
-        out->host = fcntl(devices_fd(f->machine->devices), F_DUPFD_CLOEXEC, 3);
+        out->host = fcntl(devices_fd(f->guest->devices), F_DUPFD_CLOEXEC, 3);
     else
         out->host = open(path, (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC | O_NOCTTY);
     return out->host < 0 ? -errno : 0;
@@ -421,7 +422,7 @@ int64_t special_readlink(struct files *f, const char *path, char *text, size_t s
     normalize(f, path, normal);
     const struct descriptor *d = find_descriptor(f, path);
     if (!strcmp(path, "/proc/self"))
-        length = snprintf(target, sizeof target, "%d", linux_pid(f->machine));
+        length = snprintf(target, sizeof target, "%d", linux_pid(f->guest));
     else if (!strcmp(normal, "/proc/self/exe"))
         length = snprintf(target, sizeof target, "%s", f->program);
     else if (!strcmp(normal, "/proc/self/root"))

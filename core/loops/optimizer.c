@@ -2,12 +2,13 @@
 #include "optimizer.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "core/engine/engine.h"
+#include "core/devices/devices.h"
 #include "core/loops/expr/meaning.h"
 #include "core/loops/propose/online_log.h"
 #include "core/loops/propose/proposals.h"
@@ -22,7 +23,7 @@ enum {
 #define WORTH_TRIPS 1.0f
 
 struct loops {
-    struct machine *m;
+    struct guest *guest;
     struct loop *loops; // [LOOPS_MAX]
     _Atomic uint32_t count;
     _Atomic uint16_t index[INDEX_SIZE]; // loop number + 1, by header
@@ -93,7 +94,7 @@ static void log_refused(struct loops *l)
 {
     char why[1200];
     if (proposals_refused(l->proposals, why, sizeof why))
-        machine_log(l->m, "%s", why);
+        guest_log(l->guest, "%s", why);
 }
 
 // Has the nets guess what these loops are, as far as that is not known. False if they cannot be had.
@@ -109,7 +110,7 @@ static bool guess(struct loops *l, struct loop *const *loops, unsigned count)
     log_refused(l);
     if (!asked) {
         if (error.text[0])
-            machine_log(l->m, "no loop is replaced: %s", error.text);
+            guest_log(l->guest, "no loop is replaced: %s", error.text);
         return false;
     }
     for (unsigned i = 0; i < count; i++) {
@@ -225,8 +226,8 @@ void loops_request(struct loops *l, uint32_t header, uint32_t branch)
         loop = add_loop(l, header, branch);
     }
     if (loop) {
-        take_body(loop, (const uint32_t *)(l->m->memory.base + header));
-        memcpy(loop->body.x, l->m->cpu.x, sizeof loop->body.x);
+        take_body(loop, (const uint32_t *)(l->guest->memory.base + header));
+        memcpy(loop->body.x, l->guest->cpu.x, sizeof loop->body.x);
         loop->entered = true;
         enqueue(l, loop);
     }
@@ -246,7 +247,7 @@ struct loop *loops_reserve(struct loops *l, uint32_t header, uint32_t branch)
     pthread_mutex_lock(&l->lock);
     loop = add_loop(l, header, branch);
     if (loop) {
-        take_body(loop, (const uint32_t *)(l->m->memory.base + header));
+        take_body(loop, (const uint32_t *)(l->guest->memory.base + header));
         loop->verdict = MACHINE_LOOP_PROVED;
         loop->proposed = true;
         loop->reason = "";
@@ -293,7 +294,8 @@ static void name_functions(struct loops *l)
     for (uint32_t i = 0; i < count; i++) {
         struct loop *loop = &l->loops[i];
         uint64_t offset;
-        const char *symbol = loop->function[0] ? NULL : machine_symbol(l->m, loop->header, &offset);
+        const char *symbol =
+            loop->function[0] ? NULL : l->guest->host->symbol(l->guest, loop->header, &offset);
         if (symbol)
             snprintf(loop->function, sizeof loop->function, "%s", symbol);
     }
@@ -302,7 +304,7 @@ static void name_functions(struct loops *l)
 // Whether the code that was examined is still there, decoded.
 static bool is_current(const struct loops *l, const struct loop *loop)
 {
-    const struct memory *memory = &l->m->memory;
+    const struct memory *memory = &l->guest->memory;
     for (uint64_t page = loop->header / GUEST_PAGE; page <= loop->branch / GUEST_PAGE; page++)
         if (!(memory->pages[page] & MEMORY_CODE))
             return false;
@@ -312,7 +314,8 @@ static bool is_current(const struct loops *l, const struct loop *loop)
 
 void loops_update(struct loops *l)
 {
-    bool wanted = machine_get_loops(l->m), waits = devices_may_wait(l->m);
+    bool wanted = atomic_load_explicit(&l->guest->loops_wanted, memory_order_relaxed),
+         waits = devices_may_wait(l->guest);
     if (atomic_exchange_explicit(&l->list_wanted, false, memory_order_relaxed))
         name_functions(l);
     if (wanted == l->on && waits == l->waits &&
@@ -336,7 +339,7 @@ void loops_update(struct loops *l)
         loop->cell.on = loop->plan && is_on(l, loop);
         if (loop->installed != (loop->cell.on != 0)) {
             loop->installed = loop->cell.on != 0;
-            interp_patch_loop(l->m, loop, loop->installed);
+            l->guest->host->patch_loop(l->guest, loop, loop->installed);
         }
     }
 }
@@ -357,12 +360,12 @@ void loops_forget(struct loops *l, uint64_t address, uint64_t length)
 void loops_fail(struct loops *l, struct loop *loop, const char *what)
 {
     uint64_t offset;
-    const char *symbol = machine_symbol(l->m, loop->header, &offset);
+    const char *symbol = l->guest->host->symbol(l->guest, loop->header, &offset);
     loop->failed = true;
     loop->cell.on = 0;
     l->failures++;
-    machine_log(
-        l->m,
+    guest_log(
+        l->guest,
         "the replacement of the loop at %#x (%s+%#llx, %s) differs from the loop: %s; it is switched off",
         loop->header, symbol ? symbol : "?", (unsigned long long)(symbol ? offset : 0),
         loop_class_names[loop->guess.class], what);
@@ -406,7 +409,7 @@ static void describe_loop(const struct loops *l, const struct loop *loop, struct
     snprintf(out->function, sizeof out->function, "%s", loop->function);
     snprintf(out->reason, sizeof out->reason, "%s",
              loop->failed ? "a check found a difference" : loop->reason);
-    double all = (double)(l->m->stats.retired + l->m->stats.credited);
+    double all = (double)(l->guest->stats.retired + l->guest->stats.credited);
     out->share = all > 0 ? (double)loop->cell.credited / all : 0;
 }
 
@@ -418,7 +421,7 @@ static int by_share(const void *a, const void *b)
 
 size_t loops_list(struct loops *l, struct machine_loop *list, size_t max)
 {
-    if (l->m->state == MACHINE_RUNNING)
+    if (l->guest->state == MACHINE_RUNNING)
         atomic_store_explicit(&l->list_wanted, true, memory_order_relaxed);
     else
         name_functions(l);
@@ -440,7 +443,7 @@ size_t loops_list(struct loops *l, struct machine_loop *list, size_t max)
 
 // ---- creation, and what is kept on disk ----
 
-struct loops *loops_create(struct machine *m, const char *folder, char *error, size_t size)
+struct loops *loops_create(struct guest *g, const char *folder, char *error, size_t size)
 {
     if (!meaning_exists) {
         snprintf(error, size,
@@ -461,7 +464,7 @@ struct loops *loops_create(struct machine *m, const char *folder, char *error, s
         free(l);
         return NULL;
     }
-    l->m = m;
+    l->guest = g;
     l->loops = loops;
     l->proposals = proposals;
     pthread_mutex_init(&l->lock, NULL);

@@ -10,10 +10,10 @@
 
 #include <stdatomic.h>
 
-#include "core/machine.h"
 #include "cell.h"
 #include "core/loops/prove/plan.h"
 #include "core/loops/expr/summary.h"
+#include "core/state/guest.h"
 
 // Instructions that a program has to run before its loops are looked at: the nets have to be loaded for it.
 #define LOOPS_WARM_UP 20000000u
@@ -50,7 +50,7 @@ struct loop {
 struct loops;
 
 // folder: of the nets' files. NULL with a message in error if there are none, or this build cannot summarise.
-struct loops *loops_create(struct machine *m, const char *folder, char *error, size_t size);
+struct loops *loops_create(struct guest *g, const char *folder, char *error, size_t size);
 void loops_destroy(struct loops *l);
 
 // Takes over what the nets said of the program's loops in earlier runs from folder, and leaves there what

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/core.h"
 #include "core/isa/cpu.h"
+#include "core/state/machine_config.h"
 
 struct loop_watch;
 

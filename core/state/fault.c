@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Host signals on guest memory become guest faults.
-#include "core/engine/engine.h"
-#include "core/engine/translate/translate.h"
+#include "fault.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "core/linux/signals.h"
-
 static _Thread_local struct fault_context *innermost;
 static struct sigaction previous_segv, previous_bus;
+static bool (*take_sent)(const void *siginfo, void *context);
 
-void fault_begin(struct fault_context *context, struct machine *m)
+void fault_begin(struct fault_context *context, struct guest *g)
 {
-    context->machine = m;
+    context->guest = g;
     context->outer = innermost;
     innermost = context;
 }
@@ -32,7 +30,7 @@ _Noreturn void fault_leave(void)
 
 _Noreturn void fault_raise(enum fault_kind kind, uint64_t address, bool is_store)
 {
-    cpu *c = &innermost->machine->cpu;
+    cpu *c = &innermost->guest->cpu;
     c->fault_kind = kind;
     c->fault_address = address;
     c->fault_is_store = is_store;
@@ -65,26 +63,26 @@ static bool is_store_fault(const ucontext_t *context)
 static void on_fault(int signal, siginfo_t *info, void *host_context)
 {
     struct fault_context *context = innermost;
-    if (info->si_code <= 0 && linux_note_host_signal(info, host_context)) // sent by kill, not raised here
+    if (info->si_code <= 0 && take_sent(info, host_context)) // sent by kill, not raised here
         return;
     if (context) {
-        struct machine *m = context->machine;
-        cpu *c = &m->cpu;
-        uint64_t offset = (uint64_t)((uint8_t *)info->si_addr - m->memory.base);
+        struct guest *g = context->guest;
+        cpu *c = &g->cpu;
+        uint64_t offset = (uint64_t)((uint8_t *)info->si_addr - g->memory.base);
         bool is_store = is_store_fault(host_context);
         if (offset < MEMORY_OPS_OFFSET) {
-            if (signal == SIGSEGV && is_store && memory_handle_write(&m->memory, offset))
+            if (signal == SIGSEGV && is_store && memory_handle_write(&g->memory, offset))
                 return;
             uint32_t pc;
             unsigned left;
-            if (m->translator && translate_guest_pc(m->translator, host_pc(host_context), &pc, &left)) {
+            if (g->translator && g->host->translated_pc(g->translator, host_pc(host_context), &pc, &left)) {
                 // Unless the code is precise, what the region has retired is in a register of its own: what
                 // is known is the last synchronisation.
-                c->current = m->memory.ops + pc / 4;
+                c->current = g->memory.ops + pc / 4;
                 c->retired_bias =
                     -(c->budget + (int64_t)left) * (int64_t)sizeof(op) - (int64_t)(intptr_t)c->current;
             }
-            bool mapped = offset < GUEST_SPACE && m->memory.pages[offset / GUEST_PAGE] & MEMORY_MAPPED;
+            bool mapped = offset < GUEST_SPACE && g->memory.pages[offset / GUEST_PAGE] & MEMORY_MAPPED;
             fault_raise(signal == SIGBUS ? FAULT_FILE_END
                         : mapped         ? FAULT_PERMISSION
                                          : FAULT_MAPPING,
@@ -93,8 +91,8 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
         // The guest jumped to where nothing is executable: its op is not accessible.
         uint64_t pc = (offset - MEMORY_OPS_OFFSET) / sizeof(op) * 4;
         if (pc < GUEST_SPACE) {
-            c->current = m->memory.ops + pc / 4;
-            bool mapped = m->memory.pages[pc / GUEST_PAGE] & MEMORY_MAPPED;
+            c->current = g->memory.ops + pc / 4;
+            bool mapped = g->memory.pages[pc / GUEST_PAGE] & MEMORY_MAPPED;
             fault_raise(mapped ? FAULT_PERMISSION : FAULT_MAPPING, pc, false);
         }
     }
@@ -110,8 +108,9 @@ static void install(void)
     sigaction(SIGBUS, &action, &previous_bus);
 }
 
-void fault_init(void)
+void fault_init(bool (*note_sent)(const void *siginfo, void *context))
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    take_sent = note_sent;
     pthread_once(&once, install);
 }

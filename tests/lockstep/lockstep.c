@@ -20,6 +20,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "../../core/core.h"
 #include "stepper.h"
 
 enum { ENTRIES = 1 << 16 };
@@ -47,11 +48,11 @@ static uint64_t hash_memory(const struct memory *m)
 }
 
 // In the copy: runs the translated code and tells.
-static void run_translated(struct translator *t, struct machine *m)
+static void run_translated(struct translator *t, struct guest *g)
 {
-    cpu *c = &m->cpu;
+    cpu *c = &g->cpu;
     struct fault_context context;
-    fault_begin(&context, m);
+    fault_begin(&context, g);
     outcome->faulted = false;
     if (__builtin_setjmp(context.env) == 0) {
         translate_enter_code(t);
@@ -63,29 +64,29 @@ static void run_translated(struct translator *t, struct machine *m)
         c->pc = pc_of(c, c->current);
     }
     outcome->cpu = *c;
-    outcome->memory_hash = hash_memory(&m->memory);
+    outcome->memory_hash = hash_memory(&g->memory);
     _exit(0);
 }
 
-static void fail(const struct machine *m, uint64_t entry, int64_t count, const char *what,
-                 uint64_t translated, uint64_t interpreted)
+static void fail(const struct guest *g, uint64_t entry, int64_t count, const char *what, uint64_t translated,
+                 uint64_t interpreted)
 {
     uint64_t offset;
-    const char *symbol = machine_symbol(m, entry, &offset);
+    const char *symbol = g->host->symbol(g, entry, &offset);
     printf("not ok lockstep: region %" PRIx64 " (%s), after %" PRId64 " instructions at %" PRIx64
            ": %s is %" PRIx64 " translated, %" PRIx64 " interpreted\n",
-           entry, symbol ? symbol : "?", count, m->cpu.pc, what, translated, interpreted);
+           entry, symbol ? symbol : "?", count, g->cpu.pc, what, translated, interpreted);
     exit(5);
 }
 
 // Whether the code at pc reads the flags before it sets them or branches: translated code need not keep them
 // otherwise.
-static bool flags_are_read(struct machine *m, uint64_t pc)
+static bool flags_are_read(struct guest *g, uint64_t pc)
 {
     for (unsigned n = 0; n < 32; n++, pc += 4) {
         op o;
         enum dispatch_verdict unused;
-        enum insn id = decode_at(&m->cpu, pc, &o, &unused);
+        enum insn id = decode_at(&g->cpu, pc, &o, &unused);
         const char *name = isa_info[id].name;
         if (strncmp(name, "b_", 2) == 0 || strncmp(name, "cs", 2) == 0 || strncmp(name, "ccm", 3) == 0 ||
             strncmp(name, "adc", 3) == 0 || strncmp(name, "sbc", 3) == 0 || strncmp(name, "fcsel", 5) == 0 ||
@@ -98,39 +99,39 @@ static bool flags_are_read(struct machine *m, uint64_t pc)
     return false;
 }
 
-static void compare(struct machine *m, uint64_t entry, int64_t count)
+static void compare(struct guest *g, uint64_t entry, int64_t count)
 {
-    const cpu *a = &outcome->cpu, *b = &m->cpu;
+    const cpu *a = &outcome->cpu, *b = &g->cpu;
     char name[32];
     if (a->pc != b->pc)
-        fail(m, entry, count, "pc", a->pc, b->pc);
+        fail(g, entry, count, "pc", a->pc, b->pc);
     for (unsigned i = 0; i <= REG_SP; i++) {
         snprintf(name, sizeof name, "x%u", i);
         if (a->x[i] != b->x[i])
-            fail(m, entry, count, name, a->x[i], b->x[i]);
+            fail(g, entry, count, name, a->x[i], b->x[i]);
     }
-    if (flags_are_read(m, b->pc) && get_nzcv(a) != get_nzcv(b))
-        fail(m, entry, count, "NZCV", get_nzcv(a), get_nzcv(b));
+    if (flags_are_read(g, b->pc) && get_nzcv(a) != get_nzcv(b))
+        fail(g, entry, count, "NZCV", get_nzcv(a), get_nzcv(b));
     for (unsigned i = 0; i < 32; i++) {
         for (unsigned half = 0; half < 2; half++) {
             snprintf(name, sizeof name, "v%u, half %u", i, half);
             if (a->v[i][half] != b->v[i][half])
-                fail(m, entry, count, name, a->v[i][half], b->v[i][half]);
+                fail(g, entry, count, name, a->v[i][half], b->v[i][half]);
         }
     }
     if (a->fpsr != b->fpsr || a->fpcr != b->fpcr)
-        fail(m, entry, count, "FPSR", a->fpsr, b->fpsr);
-    uint64_t hash = hash_memory(&m->memory);
+        fail(g, entry, count, "FPSR", a->fpsr, b->fpsr);
+    uint64_t hash = hash_memory(&g->memory);
     if (outcome->memory_hash != hash)
-        fail(m, entry, count, "the hash of memory", outcome->memory_hash, hash);
+        fail(g, entry, count, "the hash of memory", outcome->memory_hash, hash);
 }
 
-static struct machine *checked_machine;
+static struct guest *checked_guest;
 
 static bool check(struct translator *t)
 {
-    struct machine *m = checked_machine;
-    cpu *c = &m->cpu;
+    struct guest *g = checked_guest;
+    cpu *c = &g->cpu;
     uint64_t entry = c->pc;
     int64_t budget = c->budget;
     if (checked[entry / 4 % ENTRIES] >= checks_each)
@@ -145,21 +146,21 @@ static bool check(struct translator *t)
     if (pid == 0) {
         c->budget = budget < instructions_most ? budget : instructions_most;
         outcome->cpu.budget = c->budget;
-        run_translated(t, m);
+        run_translated(t, g);
     }
     int status;
     waitpid(pid, &status, 0);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        fail(m, entry, 0, "the wait status of the copy", (uint64_t)status, 0);
+        fail(g, entry, 0, "the wait status of the copy", (uint64_t)status, 0);
     int64_t granted = budget < instructions_most ? budget : instructions_most;
     int64_t count = granted - outcome->cpu.budget;
     if (outcome->faulted)
         return false;
     for (int64_t i = 0; i < count; i++)
-        if (!step(m))
-            fail(m, entry, i, "a step that the interpreter cannot do alone: instructions retired",
+        if (!step(g))
+            fail(g, entry, i, "a step that the interpreter cannot do alone: instructions retired",
                  (uint64_t)count, (uint64_t)i);
-    compare(m, entry, count);
+    compare(g, entry, count);
     check_count++;
     c->budget = budget - count;
     return count > 0;
@@ -214,12 +215,12 @@ int main(int argc, char **argv)
         return 1;
     }
     outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    checked_machine = m;
-    translate_set_lockstep(m->translator, check);
+    struct guest *g = checked_guest = (struct guest *)m; // a machine begins with its guest
+    translate_set_lockstep(g->translator, check);
     uint64_t state = 1;
     while (machine_run(m, eager ? state >> 33 & 127 : UINT64_MAX) == MACHINE_RUNNING) {
         if (eager) {
-            translate_now(m->translator, (uint32_t)m->cpu.pc);
+            translate_now(g->translator, (uint32_t)g->cpu.pc);
             state = state * 6364136223846793005u + 1442695040888963407u; // Knuth, MMIX
             eager--;
         }

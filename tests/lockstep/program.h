@@ -11,11 +11,18 @@
 #include <unistd.h>
 
 #include "../../core/core.h"
+#include "../../core/state/guest.h"
 
 enum {
     CODE = 0x400000,
     CODE_OFFSET = 4096, // from there to the first word, where cpu.pc is
 };
+
+// What the engines know of a machine, which begins with it.
+static struct guest *guest_in(machine *m)
+{
+    return (struct guest *)m;
+}
 
 // The program has the words, and data_bytes of writable memory at data, a page's beginning. The caller owns
 // the machine. Ends the process with status 1 and a message if there is none.

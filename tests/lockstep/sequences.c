@@ -15,7 +15,7 @@
 
 #include "stepper.h"
 #undef interp_run
-enum stop_reason interp_run(struct machine *m, uint64_t budget);
+enum stop_reason interp_run(struct guest *g, uint64_t budget);
 
 #include "../isa/random_instruction.h"
 #include "program.h"
@@ -206,24 +206,24 @@ static void set_state(cpu *c, unsigned number)
 }
 
 // As decode_op: fails where nothing can be executed.
-static void check_fetch(struct machine *m)
+static void check_fetch(struct guest *g)
 {
-    uint64_t pc = m->cpu.pc;
-    m->cpu.current = op_at(&m->cpu, pc);
-    if (!memory_mark_code(&m->memory, pc))
-        fault_raise(m->memory.pages[pc / GUEST_PAGE] & MEMORY_MAPPED ? FAULT_PERMISSION : FAULT_MAPPING, pc,
+    uint64_t pc = g->cpu.pc;
+    g->cpu.current = op_at(&g->cpu, pc);
+    if (!memory_mark_code(&g->memory, pc))
+        fault_raise(g->memory.pages[pc / GUEST_PAGE] & MEMORY_MAPPED ? FAULT_PERMISSION : FAULT_MAPPING, pc,
                     false);
 }
 
 // Steps to an SVC, or to what is no instruction; the instructions that it took. As interp_run, else.
-static uint64_t run_steps(struct machine *m)
+static uint64_t run_steps(struct guest *g)
 {
-    cpu *c = &m->cpu;
+    cpu *c = &g->cpu;
     struct fault_context context;
     volatile uint64_t count = 0;
-    fault_begin(&context, m);
+    fault_begin(&context, g);
     if (__builtin_setjmp(context.env) == 0) {
-        for (check_fetch(m); step(m); check_fetch(m))
+        for (check_fetch(g); step(g); check_fetch(g))
             count++;
         c->stop = word_at(c, op_at(c, c->pc)) == SVC ? STOP_SVC : STOP_UNDEFINED;
         c->pc += c->stop == STOP_SVC ? 4 : 0;
@@ -263,24 +263,24 @@ static bool equal(const cpu *a, const cpu *b)
 }
 
 // Returns whether nothing faulted.
-static bool check_case(struct machine *m, unsigned program, uint64_t pc, unsigned number)
+static bool check_case(struct guest *g, unsigned program, uint64_t pc, unsigned number)
 {
     static cpu before, stepped;
     const struct line *l = line_of[program];
-    uint8_t *data = m->memory.base + DATA;
-    cpu *c = &m->cpu;
+    uint8_t *data = g->memory.base + DATA;
+    cpu *c = &g->cpu;
     set_state(c, number);
     c->pc = pc;
     c->wild_pc = 0;
     before = *c;
-    uint64_t steps = run_steps(m);
+    uint64_t steps = run_steps(g);
     stepped = *c;
     memcpy(stepped_data, data, READ_ONLY - DATA);
     memcpy(data, pristine, READ_ONLY - DATA);
     *c = before;
-    uint64_t retired = m->stats.retired;
-    interp_run(m, 1000);
-    retired = m->stats.retired - retired - (c->stop == STOP_SVC); // which retires
+    uint64_t retired = g->stats.retired;
+    interp_run(g, 1000);
+    retired = g->stats.retired - retired - (c->stop == STOP_SVC); // which retires
     bool same = equal(c, &stepped);
     same &= retired == steps || differ("the number of instructions", retired, steps);
     same &= memcmp(data, stepped_data, READ_ONLY - DATA) == 0 || differ("memory", 1, 0);
@@ -319,16 +319,17 @@ int main(int argc, char **argv)
         }
     }
     machine *m = load_words(code[0], program_count * WORDS, DATA, DATA_BYTES, MACHINE_ENGINE_INTERP);
-    memory_protect(&m->memory, READ_ONLY, 4096, PROT_READ);
+    struct guest *g = guest_in(m);
+    memory_protect(&g->memory, READ_ONLY, 4096, PROT_READ);
     for (unsigned i = 0; i < DATA_BYTES; i += 8) { // what is loaded may be an address, too
         uint64_t value = one_in(2) ? random_address() : random64();
         memcpy(pristine + i, &value, sizeof value);
     }
-    memcpy(m->memory.base + DATA, pristine, READ_ONLY - DATA);
-    uint64_t first = m->cpu.pc;
+    memcpy(g->memory.base + DATA, pristine, READ_ONLY - DATA);
+    uint64_t first = g->cpu.pc;
     for (unsigned i = 0; i < program_count; i++)
         for (unsigned number = 0; number < CASES; number++)
-            whole += check_case(m, i, first + (i * WORDS + BEGIN) * 4, number);
+            whole += check_case(g, i, first + (i * WORDS + BEGIN) * 4, number);
     if (!failures)
         printf("ok sequences: %d lines, %u runs, %u to the end\n", LINES, program_count * CASES, whole);
     machine_destroy(m);

@@ -19,9 +19,9 @@
 
 // Steps by the instruction at cpu.pc; false at one that only the machine can do. A fault leaves for the
 // innermost fault_context.
-static bool step(struct machine *m)
+static bool step(struct guest *g)
 {
-    cpu *c = &m->cpu;
+    cpu *c = &g->cpu;
     op pair[2] = {{0}};
     enum dispatch_verdict unused;
     enum insn id = decode_at(c, c->pc, &pair[0], &unused);

@@ -136,10 +136,10 @@ static void set_state(cpu *c, uint32_t word, enum insn id, unsigned number)
     c->pc = 0; // see run
 }
 
-// Runs the words at pc on m->cpu; false if one faulted. Leaves in cpu.budget how many are left.
-static bool run(struct machine *m, uint64_t pc, bool translated, bool *entered)
+// Runs the words at pc on g->cpu; false if one faulted. Leaves in cpu.budget how many are left.
+static bool run(struct guest *g, uint64_t pc, bool translated, bool *entered)
 {
-    cpu *c = &m->cpu;
+    cpu *c = &g->cpu;
     struct fault_context context;
     volatile bool done = false, stepped = !translated;
     c->pc = pc;
@@ -147,14 +147,14 @@ static bool run(struct machine *m, uint64_t pc, bool translated, bool *entered)
     c->stepping = NULL;
     c->stop = STOP_NONE;
     c->fault_address = c->fault_kind = 0;
-    fault_begin(&context, m);
+    fault_begin(&context, g);
     if (__builtin_setjmp(context.env) == 0) {
         if (translated)
-            *entered = translate_enter_code(m->translator);
+            *entered = translate_enter_code(g->translator);
         stepped = true;
         while ((!translated || *entered) &&
                c->budget > 0) { // what translated code leaves to the interpreter, too
-            step(m);
+            step(g);
             c->budget--;
         }
         done = true;
@@ -215,18 +215,18 @@ static bool equal_faults(const cpu *a, const cpu *b)
 }
 
 // False if the case could not be run as translated code.
-static bool check_case(struct machine *m, const uint32_t *sequence, uint64_t pc, unsigned number)
+static bool check_case(struct guest *g, const uint32_t *sequence, uint64_t pc, unsigned number)
 {
     static cpu before, interpreted;
-    uint8_t *data = m->memory.base + DATA;
-    cpu *c = &m->cpu;
+    uint8_t *data = g->memory.base + DATA;
+    cpu *c = &g->cpu;
     op unused;
     enum insn id = isa_decode(sequence[0], (uint32_t)pc, &unused);
     bool touches = length > 1 || isa_info[id].group == GROUP_LDST || isa_info[id].group == GROUP_SYSTEM;
     bool entered = false;
     set_state(c, sequence[0], id, number);
     before = *c;
-    bool done = run(m, pc, false, NULL);
+    bool done = run(g, pc, false, NULL);
     interpreted = *c;
     if (touches) {
         memcpy(interpreted_data, data, READ_ONLY - DATA);
@@ -235,7 +235,7 @@ static bool check_case(struct machine *m, const uint32_t *sequence, uint64_t pc,
     if (!done && interpreted.fault_address >> 32)
         return true; // translated code takes such addresses for others
     *c = before;
-    bool translated_done = run(m, pc, true, &entered);
+    bool translated_done = run(g, pc, true, &entered);
     if (translated_done && !entered)
         return false;
     bool same = done == translated_done || report("whether it is done", translated_done, done);
@@ -276,23 +276,24 @@ int main(int argc, char **argv)
     isa_init();
     add_words(forms, argc > 3 ? argv[3] : NULL);
     machine *m = load_program();
+    struct guest *g = guest_in(m);
     if (precise) {
-        translator_destroy(m->translator);
+        translator_destroy(g->translator);
         char error[512];
-        m->translator = translator_create(m, true, error, sizeof error);
+        g->translator = translator_create(g, true, error, sizeof error);
     }
-    m->entering = true;
-    memory_protect(&m->memory, READ_ONLY, 4096, PROT_READ);
+    g->entering = true;
+    memory_protect(&g->memory, READ_ONLY, 4096, PROT_READ);
     for (unsigned i = 0; i < DATA_BYTES; i++)
         pristine[i] = (uint8_t)(random64() >> 56);
-    memcpy(m->memory.base + DATA, pristine, READ_ONLY - DATA);
-    uint64_t first = m->cpu.pc;
+    memcpy(g->memory.base + DATA, pristine, READ_ONLY - DATA);
+    uint64_t first = g->cpu.pc;
     for (unsigned i = 0; i < word_count; i += length) {
         uint64_t pc = first + (i + i / length) * 4;
-        translate_now(m->translator, (uint32_t)pc);
+        translate_now(g->translator, (uint32_t)pc);
         bool run = true;
         for (unsigned number = 0; number < CASES && run; number++)
-            run = check_case(m, &words[i], pc, number);
+            run = check_case(g, &words[i], pc, number);
         checked += run;
         left += !run;
     }

@@ -17,6 +17,7 @@
 
 #include "../../core/engine/engine.h"
 #include "../../core/isa/isa.h"
+#include "../../core/state/fault.h"
 #include "states.h"
 #include "random_loops.h"
 
@@ -338,6 +339,13 @@ static void place(const struct loop *l, bool there)
     memory_protect(&guest.memory, CODE_START, CODE_BYTES, PROT_READ | PROT_EXEC);
 }
 
+// No process sends this one a SIGSEGV that matters.
+static bool refuse(const void *siginfo, void *context)
+{
+    (void)siginfo, (void)context;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t entries = 20000;
@@ -356,11 +364,12 @@ int main(int argc, char **argv)
             random_state = strtoull(argv[++i], NULL, 0) * 0x9e3779b97f4a7c15 + 1;
     }
     isa_init();
-    fault_init();
+    fault_init(refuse);
     if (memory_create(&guest.memory, 1 << 30))
         return 1;
     guest.cpu.memory = guest.memory.base;
-    guest.cpu.call_counts = guest.call_counts;
+    static uint32_t call_counts[CALL_COUNTS];
+    guest.cpu.call_counts = call_counts;
     memory_map(&guest.memory, CODE_START, CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC);
     for (; i < argc; i++)
         find_loops(argv[i]);

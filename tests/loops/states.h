@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../../core/loops/prove/plan.h"
-#include "../../core/machine.h"
+#include "../../core/state/guest.h"
 
 static const struct {
     uint64_t address;
@@ -21,8 +21,7 @@ static const struct {
 } regions[] = {{GUEST_MMAP_MIN, 3}, {0x200000, 20}, {0x300000, 12}, {GUEST_SPACE - 3 * GUEST_PAGE, 3}};
 enum { REGIONS = sizeof regions / sizeof regions[0], PAGES = 38 };
 
-static struct machine guest;
-static struct machine guest;
+static struct guest guest;
 static uint8_t template[PAGES][GUEST_PAGE]; // what memory holds at an entry
 static uint64_t address_of_page[PAGES];
 static uint8_t flags_of_page[PAGES]; // as memory.pages holds them

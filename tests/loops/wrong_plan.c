@@ -5,16 +5,15 @@
 #include <stdio.h>
 
 #include "../../core/loops/optimizer.h"
-#include "../../core/machine.h"
 
 enum { RANGES = 8, SAID_MAX = 1000 };
 
 struct plan_result __real_plan_run(const struct loop_plan *p, cpu *c, struct memory *memory);
-void __real_interp_begin_check(struct machine *m);
-void __real_interp_end_check(struct machine *m);
+void __real_interp_begin_check(struct guest *g);
+void __real_interp_end_check(struct guest *g);
 struct plan_result __wrap_plan_run(const struct loop_plan *p, cpu *c, struct memory *memory);
-void __wrap_interp_begin_check(struct machine *m);
-void __wrap_interp_end_check(struct machine *m);
+void __wrap_interp_begin_check(struct guest *g);
+void __wrap_interp_end_check(struct guest *g);
 
 // The first byte that the plan would store, or NULL.
 static uint8_t *first_stored(const struct loop_plan *p, cpu *c, struct memory *memory)
@@ -42,16 +41,16 @@ struct plan_result __wrap_plan_run(const struct loop_plan *p, cpu *c, struct mem
 
 static uint8_t *checked;
 
-void __wrap_interp_begin_check(struct machine *m)
+void __wrap_interp_begin_check(struct guest *g)
 {
-    const struct loop *loop = loops_find(m->loops, (uint32_t)m->cpu.cold_pc);
-    checked = loop->plan ? first_stored(loop->plan, &m->cpu, &m->memory) : NULL;
-    __real_interp_begin_check(m);
+    const struct loop *loop = loops_find(g->loops, (uint32_t)g->cpu.cold_pc);
+    checked = loop->plan ? first_stored(loop->plan, &g->cpu, &g->memory) : NULL;
+    __real_interp_begin_check(g);
 }
 
-void __wrap_interp_end_check(struct machine *m)
+void __wrap_interp_end_check(struct guest *g)
 {
     if (checked)
-        spoil(&m->memory, checked);
-    __real_interp_end_check(m);
+        spoil(&g->memory, checked);
+    __real_interp_end_check(g);
 }

@@ -16,8 +16,8 @@
 #ifndef CORE_ENGINE_DISPATCH_DISPATCH_MODES_H
 #define CORE_ENGINE_DISPATCH_DISPATCH_MODES_H
 
-#include "core/core.h"
 #include "core/isa/isa.h"
+#include "core/state/machine_config.h"
 
 struct nn_error;
 struct dispatch;

@@ -12,19 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/isa/isa.h"
-#include "core/loops/watch.h"
-#include "core/loops/optimizer.h"
-#include "core/state/memory.h"
+#include "core/devices/devices.h"
 #include "core/engine/dispatch/dispatch_modes.h"
 #include "core/engine/translate/translate.h"
+#include "core/isa/isa.h"
+#include "core/loops/optimizer.h"
+#include "core/loops/watch.h"
+#include "core/state/fault.h"
 
 // ---- the hooks of sem.h ----
-
-static struct machine *machine_of(cpu *c)
-{
-    return (struct machine *)((char *)c - offsetof(struct machine, cpu));
-}
 
 // The host address of a guest address. The top byte is ignored (TBI), the next three have to be zero;
 // whatever is not mapped behind the rest faults on the host; see fault.c. cpu.current has been set by the
@@ -77,12 +73,12 @@ static inline __attribute__((always_inline)) void require_aligned(__attribute__(
 
 static uint64_t read_counter(cpu *c)
 {
-    return devices_clock_ns(machine_of(c));
+    return devices_clock_ns(guest_of(c)->devices);
 }
 
 static void invalidate_code(cpu *c, uint64_t address)
 {
-    memory_forget_code(&machine_of(c)->memory, address << 8 >> 8, 1);
+    memory_forget_code(&guest_of(c)->memory, address << 8 >> 8, 1);
 }
 
 #include "core/isa/sem.h"
@@ -144,18 +140,18 @@ static void wake_loop(cpu *c, op *header);
 static __attribute__((noinline, cold)) op *hot_target(cpu *c, op *target,
                                                       __attribute__((unused)) const char *code)
 {
-    struct machine *m = machine_of(c);
-    if (m->translating)
-        translate_request(m->translator, (uint32_t)pc_of(c, target));
+    struct guest *g = guest_of(c);
+    if (g->translating)
+        translate_request(g->translator, (uint32_t)pc_of(c, target));
     GO_ON(target);
 }
 
 // Likewise for the loop that the branch at o closes.
 static __attribute__((noinline, cold)) op *hot_loop(cpu *c, const op *o, op *target, const char *code)
 {
-    struct machine *m = machine_of(c);
-    if (m->loops && m->stats.retired >= LOOPS_WARM_UP) {
-        loops_request(m->loops, (uint32_t)pc_of(c, target), (uint32_t)pc_of(c, o));
+    struct guest *g = guest_of(c);
+    if (g->loops && g->stats.retired >= LOOPS_WARM_UP) {
+        loops_request(g->loops, (uint32_t)pc_of(c, target), (uint32_t)pc_of(c, o));
         wake_loop(c, target);
     }
     return hot_target(c, target, code);
@@ -241,7 +237,7 @@ static inline __attribute__((always_inline)) bool count_branch(cpu *c, const op 
 // Whether the one at pc is: the translator runs, and has not seen enough of it.
 static bool branch_is_counted(cpu *c, uint64_t pc)
 {
-    if (!machine_of(c)->translating || !c->branch_counts)
+    if (!guest_of(c)->translating || !c->branch_counts)
         return false;
     const struct branch_counts *counts = &c->branch_counts[pc / 4];
     return counts->taken != BRANCH_COUNT_MAX && counts->not_taken != BRANCH_COUNT_MAX;
@@ -353,7 +349,7 @@ DEFINE(do_dispatch_fault)
 // An op that the dispatch net names wrongly: counts, then runs what it stands for.
 DEFINE(do_misnamed)
 {
-    struct dispatch *d = machine_of(c)->dispatch;
+    struct dispatch *d = guest_of(c)->dispatch;
     dispatch_executed_wrong(d);
     return ((handler_function *)(code + (int32_t)dispatch_recall(d, pc_of(c, o))))(c, o, code);
 }
@@ -368,7 +364,7 @@ static uint32_t word_at(const cpu *c, const op *o)
 // Every op of mode live: asks the net, then runs what it stands for.
 DEFINE(do_live)
 {
-    struct dispatch *d = machine_of(c)->dispatch;
+    struct dispatch *d = guest_of(c)->dispatch;
     dispatch_live(d, word_at(c, o));
     return ((handler_function *)(code + (int32_t)dispatch_recall(d, pc_of(c, o))))(c, o, code);
 }
@@ -389,20 +385,20 @@ static void run_from(cpu *c, op *o)
 
 // ---- the dispatch mode ----
 
-void interp_switch_dispatch(struct machine *m)
+void interp_switch_dispatch(struct guest *g, enum machine_dispatch mode)
 {
-    struct memory *memory = &m->memory;
+    struct memory *memory = &g->memory;
     uint32_t enter = handler_offset(do_enter);
-    dispatch_set_mode(m->dispatch, atomic_load_explicit(&m->dispatch_wanted, memory_order_relaxed));
+    dispatch_set_mode(g->dispatch, mode);
     for (uint64_t page = 0; page < GUEST_SPACE; page += GUEST_PAGE) {
         if (!(memory->pages[page / GUEST_PAGE] & MEMORY_CODE))
             continue;
-        if (!dispatch_trusts_page(m->dispatch, page, (const uint32_t *)(memory->base + page))) {
+        if (!dispatch_trusts_page(g->dispatch, page, (const uint32_t *)(memory->base + page))) {
             memory_forget_code(memory, page, GUEST_PAGE);
             continue;
         }
         // The entries of translated code stay; everything else is decoded anew.
-        for (op *o = op_at(&m->cpu, page); o < op_at(&m->cpu, page + GUEST_PAGE); o++)
+        for (op *o = op_at(&g->cpu, page); o < op_at(&g->cpu, page + GUEST_PAGE); o++)
             if (o->handler != enter)
                 *o = (op){0};
     }
@@ -410,13 +406,13 @@ void interp_switch_dispatch(struct machine *m)
 
 // ---- running ----
 
-enum stop_reason interp_run(struct machine *m, uint64_t budget)
+enum stop_reason interp_run(struct guest *g, uint64_t budget)
 {
     const uint64_t most = 1ull << 40; // keeps the arithmetic of retired_bias far from overflow
     int64_t limit = (int64_t)((budget < most ? budget : most) * sizeof(op));
-    cpu *c = &m->cpu;
+    cpu *c = &g->cpu;
     struct fault_context context;
-    fault_begin(&context, m);
+    fault_begin(&context, g);
     c->wild_pc = 0;
     c->return_pc = NO_RETURN_PC;
     c->stepping = NULL;
@@ -434,7 +430,7 @@ enum stop_reason interp_run(struct machine *m, uint64_t budget)
         run_from(c, o);
     }
     fault_end(&context);
-    m->stats.retired += (uint64_t)(c->retired_bias + limit + (int64_t)(intptr_t)c->current) / sizeof(op);
+    g->stats.retired += (uint64_t)(c->retired_bias + limit + (int64_t)(intptr_t)c->current) / sizeof(op);
     c->pc = c->wild_pc ? c->wild_pc : pc_of(c, c->current);
     return c->stop;
 }

@@ -15,8 +15,8 @@
 static bool read_page(void *user, uint32_t address, uint8_t *bytes)
 {
     struct translator *t = ((void **)user)[0];
-    uint8_t page = t->m->memory.pages[address / GUEST_PAGE];
-    struct iovec to = {bytes, GUEST_PAGE}, from = {t->m->memory.base + address, GUEST_PAGE};
+    uint8_t page = t->guest->memory.pages[address / GUEST_PAGE];
+    struct iovec to = {bytes, GUEST_PAGE}, from = {t->guest->memory.base + address, GUEST_PAGE};
     return page & PROT_EXEC && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)GUEST_PAGE;
 }
 
@@ -72,14 +72,14 @@ static bool load_llvm(struct translator *t, struct compiler *compiler)
     const char *identity = module ? dlsym(module, "jit_identity") : NULL;
     compiler->functions = module ? dlsym(module, "jit_functions") : NULL;
     if (!compiler->functions || !identity || strcmp(identity, TRANSLATOR_IDENTITY) != 0) {
-        machine_log(t->m, "the translator cannot be loaded, the program is interpreted: %s",
-                    compiler->functions ? JIT_MODULE " is of another build: build everything again"
-                                        : dlerror());
+        guest_log(t->guest, "the translator cannot be loaded, the program is interpreted: %s",
+                  compiler->functions ? JIT_MODULE " is of another build: build everything again"
+                                      : dlerror());
         return false;
     }
     compiler->jit = compiler->functions->create(error, sizeof error);
     if (!compiler->jit)
-        machine_log(t->m, "the translator does not start, the program is interpreted: %s", error);
+        guest_log(t->guest, "the translator does not start, the program is interpreted: %s", error);
     return compiler->jit;
 }
 
@@ -98,12 +98,12 @@ static bool prefers_kernel(const struct loop *loop)
 static void find_loops(struct translator *t, struct region *r)
 {
     uint32_t words[SUMMARY_BODY_MAX];
-    r->verify = t->m->config.verify;
+    r->verify = t->guest->config.verify;
     for (unsigned i = 0; i < r->block_count && r->loop_count < REGION_LOOPS_MAX; i++) {
         struct region_loop *x = &r->loops[r->loop_count];
         unsigned length = r->blocks[i].loop_header ? region_loop_code(r, i, x, words, SUMMARY_BODY_MAX) : 0;
         const struct loop *loop =
-            length ? loops_examine(t->m->loops, r->blocks[i].pc, r->blocks[i].pc + length * 4 - 4, words)
+            length ? loops_examine(t->guest->loops, r->blocks[i].pc, r->blocks[i].pc + length * 4 - 4, words)
                    : NULL;
         if (!loop)
             continue;
@@ -126,7 +126,7 @@ static void compile(struct translator *t, struct compiler *compiler, uint32_t pc
         if (!region_find(r, pc, &source))
             break;
         r->precise = t->precise;
-        if (t->m->loops && !t->precise)
+        if (t->guest->loops && !t->precise)
             find_loops(t, r);
         result = compiler->functions->compile(compiler->jit, r, t->dump, &c->object);
     }

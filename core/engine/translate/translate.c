@@ -27,27 +27,27 @@ static struct translator *running;
 
 static void host_call(void)
 {
-    interp_call(running->m);
+    interp_call(running->guest);
 }
 
 static void host_step(void)
 {
-    interp_step(running->m);
+    interp_step(running->guest);
 }
 
 static void host_loop(void)
 {
-    interp_loop(running->m);
+    interp_loop(running->guest);
 }
 
 static void host_begin_check(void)
 {
-    interp_begin_check(running->m);
+    interp_begin_check(running->guest);
 }
 
 static void host_end_check(void)
 {
-    interp_end_check(running->m);
+    interp_end_check(running->guest);
 }
 
 // A jump to a host function from where 32-bit addresses reach.
@@ -67,9 +67,9 @@ static uint32_t make_trampoline(struct translator *t, void (*f)(void))
 static void set_gs(const struct translator *t)
 {
     static _Thread_local const uint8_t *current;
-    if (current != t->m->memory.base) {
-        syscall(SYS_arch_prctl, ARCH_SET_GS, t->m->memory.base);
-        current = t->m->memory.base;
+    if (current != t->guest->memory.base) {
+        syscall(SYS_arch_prctl, ARCH_SET_GS, t->guest->memory.base);
+        current = t->guest->memory.base;
     }
 }
 
@@ -96,7 +96,7 @@ static void call_on_low_stack(struct translator *t, uint32_t code)
 
 bool translate_enter_code(struct translator *t)
 {
-    cpu *c = &t->m->cpu;
+    cpu *c = &t->guest->cpu;
     struct slot *s = slot_at(t, (uint32_t)c->pc);
     uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
     if (!s || s->state != SLOT_DONE ||
@@ -139,7 +139,7 @@ void translate_again(struct translator *t, uint32_t pc)
 void translate_request(struct translator *t, uint32_t pc)
 {
     struct slot *s;
-    if (!t->m->entering || forked || !(s = translate_slot(t, pc)) || s->state != SLOT_COLD)
+    if (!t->guest->entering || forked || !(s = translate_slot(t, pc)) || s->state != SLOT_COLD)
         return;
     t->new_requests++;
     if (s->requests < UINT16_MAX)
@@ -150,7 +150,7 @@ void translate_request(struct translator *t, uint32_t pc)
     s->requested = true;
     bool is_new = !t->cached_count && !t->assume_executed;
     if (s->requests < t->patience || t->ready_requests < t->loading_patience ||
-        (is_new && t->m->stats.retired < WARM_UP))
+        (is_new && t->guest->stats.retired < WARM_UP))
         return;
     if (enqueue(t, pc))
         s->state = SLOT_QUEUED;
@@ -161,14 +161,14 @@ void translate_request(struct translator *t, uint32_t pc)
 // Whether guest memory still holds what the object was translated from; its pages are watched from here on.
 static bool is_current(struct translator *t, const struct cached_object *o)
 {
-    struct memory *memory = &t->m->memory;
+    struct memory *memory = &t->guest->memory;
     for (unsigned i = 0; i < o->page_count; i++) {
         const uint8_t *page = memory->base + o->pages[i].address;
         if (!memory_mark_code(memory, o->pages[i].address) ||
             XXH3_64bits(page, GUEST_PAGE) != o->pages[i].hash)
             return false;
-        if (o->trusted_by != dispatch_identity(t->m->dispatch) &&
-            !dispatch_trusts_page(t->m->dispatch, o->pages[i].address, (const uint32_t *)page))
+        if (o->trusted_by != dispatch_identity(t->guest->dispatch) &&
+            !dispatch_trusts_page(t->guest->dispatch, o->pages[i].address, (const uint32_t *)page))
             return false;
     }
     return true;
@@ -200,8 +200,8 @@ bool translate_install_object(struct translator *t, const struct cached_object *
         x->pages[i] = o->pages[i].address;
     t->installed_count++;
     slot_fill(t, o->entry, t->received);
-    if (t->m->entering)
-        interp_patch_entry(t->m, o->entry);
+    if (t->guest->entering)
+        interp_patch_entry(t->guest, o->entry);
     t->region_count++;
     return true;
 }
@@ -250,7 +250,7 @@ void translate_install(struct translator *t)
         struct slot *s = slot_at(t, c->region->entry);
         if (!installed && s->state == SLOT_QUEUED) // not an older one's successor
             s->state = c->failed ? SLOT_HOPELESS : SLOT_FAILED;
-        o.trusted_by = dispatch_identity(t->m->dispatch);
+        o.trusted_by = dispatch_identity(t->guest->dispatch);
         if (!installed)
             free(c->object.bytes);
         else if (!t->cache || !code_cache_add(t->cache, &o))
@@ -267,9 +267,9 @@ void translate_set_entered(struct translator *t, bool entered)
         if (x->dropped)
             continue;
         if (entered)
-            interp_patch_entry(t->m, x->entry);
+            interp_patch_entry(t->guest, x->entry);
         else
-            interp_restore_entry(t->m, x->entry);
+            interp_restore_entry(t->guest, x->entry);
     }
 }
 
@@ -333,15 +333,15 @@ bool translator_is_precise(const struct translator *t)
     return t && t->precise;
 }
 
-struct translator *translator_create(struct machine *m, bool precise, char *error, size_t size)
+struct translator *translator_create(struct guest *g, bool precise, char *error, size_t size)
 {
     struct translator *t = calloc(1, sizeof *t);
-    if (!t || running || (uintptr_t)m >> 31) {
+    if (!t || running || (uintptr_t)g >> 31) {
         snprintf(error, size, "there is no room for translated code below 2 GiB");
         free(t);
         return NULL;
     }
-    t->m = m;
+    t->guest = g;
     t->precise = precise;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->wake, NULL);
@@ -349,9 +349,9 @@ struct translator *translator_create(struct machine *m, bool precise, char *erro
         mmap(NULL, sizeof *t->low, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
     t->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT | MAP_NORESERVE, -1, 0);
-    m->cpu.branch_counts = mmap(NULL, BRANCH_COUNTS_BYTES, PROT_READ | PROT_WRITE,
+    g->cpu.branch_counts = mmap(NULL, BRANCH_COUNTS_BYTES, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (t->low == MAP_FAILED || t->stack == MAP_FAILED || m->cpu.branch_counts == MAP_FAILED ||
+    if (t->low == MAP_FAILED || t->stack == MAP_FAILED || g->cpu.branch_counts == MAP_FAILED ||
         code_memory_create(&t->code, CODE_BYTES) != 0) {
         snprintf(error, size, "the host denied memory for translated code: %s", strerror(errno));
         translator_destroy(t);
@@ -364,7 +364,7 @@ struct translator *translator_create(struct machine *m, bool precise, char *erro
     t->host_loop = make_trampoline(t, host_loop);
     t->host_begin_check = make_trampoline(t, host_begin_check);
     t->host_end_check = make_trampoline(t, host_end_check);
-    m->cpu.stack_limit = (uint64_t)(uintptr_t)t->stack + STACK_RESERVE;
+    g->cpu.stack_limit = (uint64_t)(uintptr_t)t->stack + STACK_RESERVE;
     t->dump = getenv("NEURODOOM_DUMP");
     t->ready_end = &t->ready;
     t->patience = 1;
@@ -393,7 +393,7 @@ static void list_regions(const struct translator *t)
     for (unsigned i = 0; f && i < t->installed_count; i++) {
         const struct installed *x = &t->installed[i];
         uint64_t offset;
-        const char *symbol = machine_symbol(t->m, x->entry, &offset);
+        const char *symbol = t->guest->host->symbol(t->guest, x->entry, &offset);
         fprintf(f, "%x %x %08x %s+%llx\n", x->object.start - low_address(t->code.code), x->object.size,
                 x->entry, symbol ? symbol : "?", (unsigned long long)offset);
     }
@@ -424,7 +424,7 @@ void translator_destroy(struct translator *t)
         } else if (t->cache && !forked) {
             struct cached_object o = describe(c);
             if (is_current(t, &o))
-                o.trusted_by = dispatch_identity(t->m->dispatch);
+                o.trusted_by = dispatch_identity(t->guest->dispatch);
             if (code_cache_add(t->cache, &o))
                 c->object.bytes = NULL;
         }
@@ -447,9 +447,9 @@ void translator_destroy(struct translator *t)
         munmap(t->low, sizeof *t->low);
     if (t->stack && t->stack != MAP_FAILED)
         munmap(t->stack, STACK_BYTES);
-    if (t->m->cpu.branch_counts && t->m->cpu.branch_counts != MAP_FAILED)
-        munmap(t->m->cpu.branch_counts, BRANCH_COUNTS_BYTES);
-    t->m->cpu.branch_counts = NULL;
+    if (t->guest->cpu.branch_counts && t->guest->cpu.branch_counts != MAP_FAILED)
+        munmap(t->guest->cpu.branch_counts, BRANCH_COUNTS_BYTES);
+    t->guest->cpu.branch_counts = NULL;
     if (running == t)
         running = NULL;
     free(t);

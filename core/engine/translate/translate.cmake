@@ -15,7 +15,7 @@ add_custom_command(OUTPUT ${TRANSLATE_BITCODE}
 set_source_files_properties(engine/translate/translate_embed.S PROPERTIES
   COMPILE_DEFINITIONS "TRANSLATE_BITCODE=\"${TRANSLATE_BITCODE}\"" OBJECT_DEPENDS ${TRANSLATE_BITCODE})
 # What translated code depends on: a change of any of it makes what is cached, and a module of another build, worthless.
-file(GLOB_RECURSE TRANSLATOR_SOURCES isa/* engine/* loops/* state/* core.h machine.h)
+file(GLOB_RECURSE TRANSLATOR_SOURCES isa/* engine/* loops/* state/*)
 set(IDENTITY ${CMAKE_BINARY_DIR}/translator_identity.h)
 add_custom_command(OUTPUT ${IDENTITY}
   COMMAND cat ${TRANSLATOR_SOURCES} ${LLVM_LIBRARY} | cksum | sed "s/\\(.*\\)/#define TRANSLATOR_IDENTITY \"\\1\"/" > ${IDENTITY}

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/machine.h"
+#include "core/state/guest.h"
 
 struct translator;
 
@@ -20,7 +20,7 @@ enum { HOT_LOOP = 2048, HOT_CALL = 512 };
 // Starts the compile thread. precise: a fault finds every register and the count of instructions in m->cpu as
 // they have to be; such code is slower. NULL where the host cannot (a message in error): the machine then
 // interprets.
-struct translator *translator_create(struct machine *m, bool precise, char *error, size_t size);
+struct translator *translator_create(struct guest *g, bool precise, char *error, size_t size);
 bool translator_is_precise(const struct translator *t);
 // Whether this process is a copy of one that translates: nothing can be translated in it.
 bool translator_is_copy(void);
@@ -62,9 +62,9 @@ void translate_get_stats(struct translator *t, struct machine_stats *stats);
 #else
 
 // Built without LLVM: there is never a translator.
-static inline struct translator *translator_create(struct machine *m, bool precise, char *error, size_t size)
+static inline struct translator *translator_create(struct guest *g, bool precise, char *error, size_t size)
 {
-    (void)m, (void)precise;
+    (void)g, (void)precise;
     snprintf(error, size, "this build has no translator: it was made without LLVM 19 and clang-19");
     return NULL;
 }

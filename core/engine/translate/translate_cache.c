@@ -18,8 +18,8 @@
 // enough.)
 bool was_decoded(const struct translator *t, uint32_t pc)
 {
-    const uint64_t *words = (const uint64_t *)&t->m->memory.ops[pc / 4];
-    return t->m->memory.pages[pc / GUEST_PAGE] & MEMORY_CODE && (words[0] || words[1]);
+    const uint64_t *words = (const uint64_t *)&t->guest->memory.ops[pc / 4];
+    return t->guest->memory.pages[pc / GUEST_PAGE] & MEMORY_CODE && (words[0] || words[1]);
 }
 
 // Translated code decodes nothing: what an earlier run knew has to be remembered.
@@ -79,7 +79,7 @@ static int compare_branches(const void *a, const void *b)
 // (The interpreter may be counting right now: a guess is good enough.)
 struct branch_counts branch_seen(const struct translator *t, uint32_t pc)
 {
-    struct branch_counts now = t->m->cpu.branch_counts[pc / 4];
+    struct branch_counts now = t->guest->cpu.branch_counts[pc / 4];
     const struct branch_record key = {.pc = pc};
     const struct branch_record *earlier =
         t->branches ? bsearch(&key, t->branches, t->branch_count, sizeof key, compare_branches) : NULL;
@@ -147,7 +147,7 @@ static void save_branches(struct translator *t)
     struct branch_record *list = malloc(BRANCHES_MAX * sizeof *list);
     size_t count = 0;
     for (uint64_t page = 0; list && page < GUEST_SPACE; page += GUEST_PAGE) {
-        if (!(t->m->memory.pages[page / GUEST_PAGE] & MEMORY_CODE))
+        if (!(t->guest->memory.pages[page / GUEST_PAGE] & MEMORY_CODE))
             continue;
         for (uint32_t pc = (uint32_t)page; pc - page < GUEST_PAGE && count < BRANCHES_MAX; pc += 4) {
             struct branch_counts seen = branch_seen(t, pc);
@@ -167,7 +167,7 @@ static void save_executed(struct translator *t)
     struct executed_page *pages = calloc(EXECUTED_PAGES_MAX, sizeof *pages);
     size_t count = 0;
     for (uint64_t page = 0; pages && page < GUEST_SPACE / GUEST_PAGE && count < EXECUTED_PAGES_MAX; page++) {
-        if (!(t->m->memory.pages[page] & MEMORY_CODE))
+        if (!(t->guest->memory.pages[page] & MEMORY_CODE))
             continue;
         struct executed_page *p = &pages[count++];
         p->address = (uint32_t)(page * GUEST_PAGE);
@@ -199,7 +199,7 @@ static bool has_grown(const struct translator *t, const struct cached_object *o)
 
 void translate_load_cache(struct translator *t, const char *folder)
 {
-    uint64_t program = file_hash(t->m->config.program);
+    uint64_t program = file_hash(t->guest->config.program);
     t->cache = program ? code_cache_open(folder, program ^ t->precise, cache_identity()) : NULL;
     size_t count = t->cache ? code_cache_count(t->cache) : 0;
     for (size_t i = 0; i < count; i++) {

@@ -3,9 +3,11 @@
 #ifndef CORE_ENGINE_TRANSLATE_INTERNAL_H
 #define CORE_ENGINE_TRANSLATE_INTERNAL_H
 
-#include "core/loops/optimizer.h"
+#include <pthread.h>
+
 #include "code_cache.h"
 #include "core/engine/engine.h"
+#include "core/loops/optimizer.h"
 #include "llvm_jit.h"
 #include "object.h"
 #include "translate.h"
@@ -90,7 +92,7 @@ struct compiled {
 };
 
 struct translator {
-    struct machine *m;
+    struct guest *guest;
     struct code_memory code;
     // low memory
     struct low {

@@ -46,7 +46,7 @@ static uint32_t make_call_thunk(struct translator *t, uint32_t pc)
     if (at == SIZE_MAX)
         return 0;
     uint8_t *w = t->code.write + at;
-    uint32_t start = low_address(t->code.code + at), cold_pc = low_address(&t->m->cpu.cold_pc), zero = 0;
+    uint32_t start = low_address(t->code.code + at), cold_pc = low_address(&t->guest->cpu.cold_pc), zero = 0;
     for (unsigned half = 0; half < 2; half++) { // mov dword [cold_pc + 4 * half], …
         uint32_t address = cold_pc + 4 * half;
         memcpy(w + 11 * half, "\xc7\x04\x25", 3);
@@ -168,13 +168,13 @@ uint32_t translate_resolve(void *user, const char *name)
     if (cell)
         return low_address(cell);
     if (read_symbol(name, LOOP_SYMBOL, numbers)) {
-        struct loop *loop = t->m->loops ? loops_reserve(t->m->loops, numbers[0], numbers[1]) : NULL;
+        struct loop *loop = t->guest->loops ? loops_reserve(t->guest->loops, numbers[0], numbers[1]) : NULL;
         return loop ? low_address(loop) : 0;
     }
     if (strcmp(name, "guest_pages") == 0)
-        return low_address(t->m->memory.pages);
+        return low_address(t->guest->memory.pages);
     if (strcmp(name, "guest_cpu") == 0)
-        return low_address(&t->m->cpu);
+        return low_address(&t->guest->cpu);
     if (strcmp(name, "indirect_table") == 0)
         return low_address(t->low->indirect_table);
     if (strcmp(name, "host_call") == 0)

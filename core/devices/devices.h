@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// The device page's host side: the guest's clock, its input events, presented frames, and waiting.
+#ifndef CORE_DEVICES_DEVICES_H
+#define CORE_DEVICES_DEVICES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct guest;
+struct devices;
+struct device_event;
+struct device_info;
+
+// As config.clock and config.device of the guest say. NULL with errno if the host denies the page.
+struct devices *devices_create(const struct guest *g);
+void devices_destroy(struct devices *d);
+// The host descriptor (memfd) of the device page, to be mapped shared, DEVICE_SIZE bytes. Owned by d.
+int devices_fd(struct devices *d);
+// ioctl on the device file: returns the guest's result (0 or negative errno).
+int64_t devices_ioctl(struct guest *g, uint32_t request, uint64_t argument);
+
+// The guest's clock for clock_gettime and friends: nanoseconds since the machine started, scaled and
+// pausable. Without the device, the host's own clocks are used as they are.
+uint64_t devices_clock_ns(struct devices *d);
+// Any thread; see machine_set_speed and machine_set_clock_paused.
+void devices_set_speed(struct devices *d, unsigned percent);
+void devices_set_paused(struct devices *d, bool paused);
+
+// Sleeps for ns of guest time; returns false if interrupted (a signal or a requested stop).
+bool devices_sleep(struct guest *g, uint64_t ns);
+// The guest is about to look at its clock: sleeps if it only waits (machine_set_idle).
+void devices_look(struct guest *g);
+// Whether a guest that polls a word of the page may sleep: machine_set_idle, and the clock runs by itself.
+bool devices_may_wait(struct guest *g);
+// The guest only polls the page: sleeps until the guest's millisecond is over, or there is input, as far as
+// it may; then the page is as devices_poll leaves it.
+void devices_wait(struct guest *g);
+// Any thread: ends a devices_sleep, devices_look, devices_wait or DEVICE_WAIT that is under way.
+void devices_wake(struct devices *d);
+
+// Any thread; see machine_post_event.
+bool devices_post(struct devices *d, const struct device_event *event);
+// Copies queued events into the guest's ring and the clock into its page: at system calls and budget ends.
+void devices_poll(struct devices *d);
+// Any thread; see machine_get_device_info.
+bool devices_get_info(const struct devices *d, struct device_info *info);
+
+#endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// The inside of the Linux personality, for this folder only: the process, and what its system calls share.
+#ifndef CORE_LINUX_PROCESS_H
+#define CORE_LINUX_PROCESS_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <sys/uio.h>
+
+#include "files.h"
+#include "linux.h"
+#include "signals.h"
+
+#define GUEST_STACK_TOP (GUEST_SPACE - 0x20000) // above it: the signal trampoline and a gap
+#define GUEST_TRAMPOLINE (GUEST_SPACE - 0x10000)
+#define GUEST_STACK_GAP 0x100000ull // kept free below the stack, as Linux does
+#define GUEST_LIMITS 16 // RLIM_NLIMITS
+#define GUEST_TIMERS 32
+
+// What a system call returns besides results and negative errnos.
+#define RESTART (-512) // interrupted by a signal: restarted if the handler says SA_RESTART, else EINTR
+#define RESTART_UNHANDLED (-514) // interrupted by a signal: EINTR if it has a handler, else restarted
+#define KEEP_REGISTERS INT64_MIN // x0 is already as it should be
+
+struct guest_limit {
+    uint64_t current, maximum;
+};
+
+struct linux_process {
+    struct guest *guest;
+    struct elf_symbols *symbols; // NULL: none
+    struct files *files;
+    struct signals signals;
+    // The guest is all that this host process does: it may fork, and its signals are the host's. Not so
+    // beside a window, where only the guest's own signals to itself reach it.
+    bool owns_host;
+    bool forked; // a child that the guest made
+    int pid; // as the guest sees it
+    int parent, host_parent; // of a forked child: what getppid gives while the parent lives
+    int vfork_pipe; // closed at exit or execve of a vfork child, which lets the parent go on; -1 = none
+    uint64_t brk_start, brk;
+    uint64_t stack_low; // lowest mapped address of the stack
+    uint64_t image_end;
+    char name[16]; // PR_SET_NAME
+    char *command_line; // argv, each with its zero byte
+    size_t command_line_length;
+    mode_t umask;
+    uint32_t personality;
+    struct guest_limit limits[GUEST_LIMITS];
+    uint64_t random_state; // for deterministic machines
+    uint64_t epoch; // of the wall clock where the clock is our own, ns; 0 = not yet known
+    uint64_t sleep_deadline; // of a nanosleep that a stop request interrupted, 0 = none
+    int interrupted; // RESTART or RESTART_UNHANDLED if the last system call returned that, else 0
+    bool timer_used[GUEST_TIMERS];
+    int timer_host[GUEST_TIMERS];
+};
+
+// ---- guest memory ----
+
+// Copies; false if the guest could not access the range. No host signal is raised, whatever is mapped there.
+bool guest_read(struct linux_process *p, uint64_t address, void *to, uint64_t length);
+bool guest_write(struct linux_process *p, uint64_t address, const void *from, uint64_t length);
+// A zero-terminated string of less than size bytes: 0, -EFAULT, or -ENAMETOOLONG.
+int guest_string(struct linux_process *p, uint64_t address, char *text, size_t size);
+// count iovecs of the guest as host iovecs, cut behind the last byte that the guest can access with prot.
+// Returns how many there are, or a negative errno; *unused is to be freed by the caller if not NULL.
+#define GUEST_IOVECS 64 // that need no allocation
+int guest_iovecs(struct linux_process *p, uint64_t address, uint64_t count, int prot,
+                 struct iovec fixed[GUEST_IOVECS], struct iovec **iovecs);
+
+// ---- waiting ----
+
+// A host system call that may block. RESTART if a signal that the guest has to see arrives first.
+// waits: the time counts as idle.
+int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, long b, long c, long d,
+                      long e, long f);
+// Waits for a signal, at most until the host's CLOCK_MONOTONIC reaches deadline (nanoseconds; UINT64_MAX:
+// for ever). RESTART, or 0 at the deadline.
+int64_t wait_for_signal(struct linux_process *p, uint64_t deadline);
+uint64_t host_monotonic_ns(void);
+
+// ---- process ----
+
+int linux_pid(struct guest *g);
+// Whether pid is the guest itself or a process that it made.
+bool process_may_name(struct linux_process *p, int pid);
+const char *linux_process_name(struct guest *g);
+const char *linux_command_line(struct guest *g, size_t *length);
+// What /proc/self/maps calls the mapping at address.
+const char *linux_mapping_name(struct guest *g, uint64_t address);
+// Ends the guest, or the host process if it is a forked child.
+void process_exit(struct linux_process *p, int status);
+void process_die(struct linux_process *p, int signal, uint64_t address, const char *what);
+// Whether this unknown system call is made for the first time by any of the guest's processes.
+bool process_first_unknown(uint64_t number);
+void process_after_exec(struct linux_process *p);
+void process_fill_random(struct linux_process *p, void *to, size_t size);
+
+// Replaces the program by the one open in host (owned by the callee), which the guest knows as path.
+// 0 or a negative errno with *why; a failure leaves the old program intact unless *committed is set.
+struct program_arguments {
+    char **argv, **envp; // NULL-terminated
+};
+int program_load(struct linux_process *p, int host, const char *path,
+                 const struct program_arguments *arguments, bool *committed, const char **why);
+
+// Deletes the guest's timers (execve), or forgets them because fork does not inherit them.
+void timers_delete_all(struct linux_process *p);
+void timers_forget(struct linux_process *p);
+
+// ---- system calls: a holds x0 to x5 ----
+
+typedef int64_t system_call(struct linux_process *p, const uint64_t *a);
+#define CALL(number, name) system_call sys_##name;
+#include "calls.def"
+#undef CALL
+
+#endif

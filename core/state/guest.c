@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "guest.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/isa/isa.h"
+
+void guest_exit(struct guest *g, int status)
+{
+    g->state = MACHINE_EXITED;
+    g->exit_status = status & 0xff;
+}
+
+static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+static void write_report(struct guest *g)
+{
+    struct machine_fault *f = &g->fault;
+    const cpu *c = &g->cpu;
+    f->report[0] = '\0';
+    uint64_t offset;
+    const char *symbol = g->host->symbol(g, f->pc, &offset);
+    append(f->report, sizeof f->report, "%s\n  pc %#" PRIx64, f->what, f->pc);
+    if (symbol)
+        append(f->report, sizeof f->report, " in %s+%#" PRIx64, symbol, offset);
+    append(f->report, sizeof f->report, "\n");
+    for (unsigned i = 0; i < 31; i++)
+        append(f->report, sizeof f->report, "%s%3s%u %016" PRIx64,
+               i % 4 ? ""
+               : i   ? "\n "
+                     : " ",
+               "x", i, c->x[i]);
+    append(f->report, sizeof f->report, "  sp %016" PRIx64 "\n  nzcv %x\n", c->x[REG_SP], get_nzcv(c) >> 28);
+    append(f->report, sizeof f->report, "  the instructions up to there:\n");
+    for (uint64_t pc = f->pc >= 20 ? f->pc - 20 : 0; pc <= f->pc && pc < GUEST_SPACE; pc += 4) {
+        uint32_t word;
+        char line[128];
+        if (!memory_allows(&g->memory, pc, 4, PROT_READ))
+            continue;
+        memcpy(&word, g->memory.base + pc, sizeof word);
+        isa_disassemble(word, (uint32_t)pc, line, sizeof line);
+        append(f->report, sizeof f->report, "  %s %8" PRIx64 ":  %08" PRIx32 "  %s\n",
+               pc == f->pc ? ">" : " ", pc, word, line);
+    }
+}
+
+void guest_kill(struct guest *g, int signal, uint64_t address, const char *what)
+{
+    g->state = MACHINE_FAULTED;
+    g->exit_status = 128 + signal;
+    g->fault.signal = signal;
+    g->fault.pc = g->cpu.pc;
+    g->fault.address = address;
+    snprintf(g->fault.what, sizeof g->fault.what, "%s", what);
+    write_report(g);
+}
+
+void guest_log(const struct guest *g, const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (g->config.log)
+        g->config.log(g->config.user, line);
+    else
+        fprintf(stderr, "%s\n", line);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// The guest: what all floors below the machine share. The machine owns it and everything it points at.
+#ifndef CORE_STATE_GUEST_H
+#define CORE_STATE_GUEST_H
+
+#include <stdatomic.h>
+
+#include "core/isa/cpu.h"
+#include "machine_config.h"
+#include "machine_state.h"
+#include "machine_stats.h"
+#include "memory.h"
+
+struct linux_process; // linux/: descriptors, signals, break, …
+struct devices; // devices/: the device page, clock, events
+struct translator; // engine/translate/
+struct dispatch; // engine/dispatch/
+struct loop_check; // engine/interp/
+struct loop; // loops/
+struct loops;
+struct loop_watch;
+struct guest;
+
+// What lower floors ask of those above. All are there.
+struct guest_host {
+    // Name of the guest function that holds pc, or NULL. offset: from its start. The guest's program owns it.
+    const char *(*symbol)(const struct guest *g, uint64_t pc, uint64_t *offset);
+    // The guest has presented this frame. Emulation thread.
+    void (*present)(struct guest *g, const struct machine_frame *frame);
+    // The guest instruction of an access that translated code makes at host_pc, as translate_guest_pc.
+    // Async-signal-safe.
+    bool (*translated_pc)(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left);
+    // From now on the interpreter lets the loop's plan run at its header, or no longer does. Emulation
+    // thread, while no guest code runs.
+    void (*patch_loop)(struct guest *g, struct loop *loop, bool replaced);
+};
+
+struct guest {
+    cpu cpu; // first: semantic functions get a pointer to this alone
+    struct memory memory;
+    struct machine_config config;
+    const struct guest_host *host;
+
+    struct linux_process *process;
+    struct devices *devices;
+    struct translator *translator; // NULL: everything is interpreted
+    struct dispatch *dispatch; // NULL: there is no net, and the mode is off
+    struct loops *loops; // NULL: no loop is ever replaced
+    struct loop_watch *loop_watch; // NULL: loops are not watched
+    struct loop_check *check; // of a loop's replacement, under way (config.verify)
+
+    bool translating; // the engine that is in use
+    // The guest handles SIGSEGV or SIGBUS itself: faults have to show every register, which only the
+    // interpreter and a translator of precise code can.
+    bool precise_faults;
+    bool entering; // translated code is entered: the engine is in use, and faults are as precise as need be
+
+    // Set by other threads.
+    atomic_bool stop_requested; // leave machine_run at the end of the slice
+    atomic_bool signal_pending; // a host signal for the guest has arrived
+    atomic_bool loops_wanted; // machine_set_loops
+    atomic_bool idle_wanted; // machine_set_idle
+
+    enum machine_state state;
+    int exit_status;
+    struct machine_fault fault;
+    struct machine_stats stats; // the emulation thread's own
+};
+
+// The guest of a cpu, which is part of one.
+static inline struct guest *guest_of(cpu *c)
+{
+    return (struct guest *)c;
+}
+_Static_assert(offsetof(struct guest, cpu) == 0, "guest_of");
+
+// Ends the guest: state and exit status are set, and machine_run returns.
+void guest_exit(struct guest *g, int status);
+// Ends the guest by a signal, with the report that the cpu and address give. what: one line, what it tried.
+void guest_kill(struct guest *g, int signal, uint64_t address, const char *what);
+// A formatted line to config.log, or to stderr. Any thread, if config.log takes that.
+void guest_log(const struct guest *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// What a machine is made of: the configuration, for core.h and for what runs below it.
+#ifndef CORE_STATE_MACHINE_CONFIG_H
+#define CORE_STATE_MACHINE_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// A file or folder that the guest may open: host at its guest path. A folder grants what is below it.
+// Nothing else of the host's files can be reached.
+struct machine_grant {
+    const char *host;
+    const char *guest; // absolute
+    bool writable;
+};
+
+enum machine_clock {
+    MACHINE_CLOCK_REAL, // follows the host, scaled by the speed, stopped while paused
+    MACHINE_CLOCK_VIRTUAL, // advances by what the guest does; every run is identical
+};
+
+enum machine_engine { MACHINE_ENGINE_INTERP, MACHINE_ENGINE_TRANSLATE };
+
+// Who picks the kernel of an instruction (engine/dispatch_modes.h): the tables; the tables, with the net's
+// answers counted; the net alone; or as hybrid, the net being evaluated again for every executed instruction.
+enum machine_dispatch {
+    MACHINE_DISPATCH_OFF,
+    MACHINE_DISPATCH_HYBRID,
+    MACHINE_DISPATCH_PURE,
+    MACHINE_DISPATCH_LIVE, // interprets
+    MACHINE_DISPATCH_MODES,
+};
+
+// A presented frame: valid during the call only.
+struct machine_frame {
+    const uint8_t *indices; // [200][320]
+    const uint8_t (*palette)[3]; // [256] R G B
+    uint32_t number; // the first frame is 1
+    uint32_t gametic;
+};
+
+// A loop was gone round trips times: its header was come to that often, first from outside and then by the
+// backward branch at branch.
+struct machine_loop_entry {
+    uint32_t header, branch; // guest addresses
+    uint64_t trips;
+    uint64_t x[32]; // X0..X30 and SP at the first arrival
+};
+
+// All pointers have to stay valid for the machine's life. Zero is a sensible value for every field but
+// program, argv and envp.
+struct machine_config {
+    const char *program; // host path of a static aarch64 ELF
+    const char *const *argv; // as the guest sees it, NULL-terminated
+    const char *const *envp;
+    const char *cwd; // the guest's current folder, as a guest path; NULL = "/"
+    const struct machine_grant *grants;
+    size_t grant_count;
+    uint64_t ram; // bytes the guest may map; 0 = 1 GiB
+    bool device; // offer the device page
+    bool deterministic; // AT_RANDOM, getrandom, pid and stack address are fixed
+    bool host_stdin; // the guest reads the host's standard input, else it is empty
+    enum machine_clock clock;
+    enum machine_engine engine;
+    const char
+        *cache_folder; // where translated code is kept, absolute; NULL = nowhere. Made if need be (0700)
+    const char *dispatch_model; // base path of the dispatch net's files; NULL = mode off for good
+    enum machine_dispatch dispatch;
+    const char *loop_models; // folder of the three nets for loops; NULL = no loop is ever replaced
+    bool loops; // replace what is proved, from the start on
+    bool verify; // run the plain loop beside every replaced one and compare; config.log tells what differs
+    bool idle; // see machine_set_idle
+    void *user;
+    // On the emulation thread, for each presented frame. May block (vsync, pause).
+    void (*present)(void *user, const struct machine_frame *frame);
+    // Text for the user from the machine (an unknown system call, …), without newline. NULL = stderr.
+    void (*log)(void *user, const char *line);
+    // For the collection of data: called for every entry of every loop (a backward branch and its target),
+    // when the loop is next entered or the machine destroyed. Everything is interpreted then, slowly.
+    void (*loop_entered)(void *user, const struct machine_loop_entry *entry);
+    // What the guest writes to its standard output and error; NULL = the host's descriptors 1 and 2.
+    void (*output)(void *user, int fd, const char *text, size_t length);
+};
+
+#endif
