@@ -17,8 +17,8 @@ enum { HOT_LOOP = 2048, HOT_CALL = 512 };
 
 #ifdef TRANSLATE
 
-// Starts the compile thread. precise: a fault finds every register and the count of instructions in m->cpu as
-// they have to be; such code is slower. NULL where the host cannot (a message in error): the machine then
+// Starts the compile thread. precise: a fault finds every register and the count of instructions in the cpu
+// as they have to be; such code is slower. NULL where the host cannot (a message in error): the machine then
 // interprets.
 struct translator *translator_create(struct guest *g, bool precise, char *error, size_t size);
 bool translator_is_precise(const struct translator *t);
