@@ -20,9 +20,9 @@
 #include "cpu.h"
 
 const struct insn_info isa_info[INSN_COUNT] = {
-    [INSN_UNDEFINED] = {"undefined", "", "udf", KIND_STOP, GROUP_SYSTEM},
-#define INSN(name, kind, group, pattern, text)                                                               \
-    [INSN_##name] = {#name, pattern, text, KIND_##kind, GROUP_##group},
+    [INSN_UNDEFINED] = {"undefined", "", "udf", KIND_STOP, GROUP_SYSTEM, 0, 0},
+#define INSN(name, kind, group, reads, writes, pattern, text)                                                \
+    [INSN_##name] = {#name, pattern, text, KIND_##kind, GROUP_##group, reads, writes},
 #include "insns.def"
 #undef INSN
 };
@@ -443,6 +443,47 @@ void isa_init(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, compile_all);
+}
+
+// ---- what the columns of insns.def say of an op ----
+
+static uint32_t one_register(uint8_t index)
+{
+    return index <= REG_SP ? 1u << index : 0;
+}
+
+// CASP's: number * 2 and the next; 31 is ZR there.
+static uint32_t pair_of_registers(uint8_t number)
+{
+    return (3u << number * 2) & ~(1u << REG_SP);
+}
+
+// count of them from first on, V0 behind V31.
+static uint32_t list_of_registers(uint8_t first, unsigned count)
+{
+    uint64_t list = ((1ull << count) - 1) << first;
+    return (uint32_t)(list | list >> 32);
+}
+
+struct isa_registers isa_registers(uint32_t states, const op *o)
+{
+    struct isa_registers r = {0, 0};
+    r.x |= states & Xd ? one_register(o->d) : 0;
+    r.x |= states & Xn ? one_register(o->n) : 0;
+    r.x |= states & Xm ? one_register(o->m) : 0;
+    r.x |= states & Xa ? one_register(o->a) : 0;
+    r.x |= states & Xd_pair ? pair_of_registers(o->d) : 0;
+    r.x |= states & Xa_pair ? pair_of_registers(o->a) : 0;
+    r.x |= states & LR ? one_register(REG_LR) : 0;
+    r.v |= states & Vd ? list_of_registers(o->d, 1) : 0;
+    r.v |= states & Vd2 ? list_of_registers(o->d, 2) : 0;
+    r.v |= states & Vd3 ? list_of_registers(o->d, 3) : 0;
+    r.v |= states & Vd4 ? list_of_registers(o->d, 4) : 0;
+    r.v |= states & Vn ? list_of_registers(o->n, 1) : 0;
+    r.v |= states & Vn_list ? list_of_registers(o->n, o->val + 1) : 0;
+    r.v |= states & Vm ? list_of_registers(o->m, 1) : 0;
+    r.v |= states & Va ? list_of_registers(o->a, 1) : 0;
+    return r;
 }
 
 // ---- decoding ----

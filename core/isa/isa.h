@@ -9,7 +9,7 @@
 
 enum insn {
     INSN_UNDEFINED, // no instruction of this core
-#define INSN(name, kind, group, pattern, text) INSN_##name,
+#define INSN(name, ...) INSN_##name,
 #include "insns.def"
 #undef INSN
     INSN_COUNT,
@@ -36,12 +36,47 @@ enum insn_group {
     GROUP_COUNT,
 };
 
+// The state that an instruction reads or writes: a set of these in either column of insns.def.
+// A register that keeps some of its bits (MOVK, BFM, INS, the upper halves of XTN2) is read as well as
+// written; so is FPSR, whose bits are only ever added to, by whatever may raise one. What is read or written
+// only sometimes, by a condition or by Q, is in the set.
+enum insn_state {
+    // general registers, by the byte of the op that has their index (SP, ZERO and SINK among them)
+    Xd = 1 << 0,
+    Xn = 1 << 1,
+    Xm = 1 << 2,
+    Xa = 1 << 3,
+    // vector registers, likewise
+    Vd = 1 << 4,
+    Vn = 1 << 5,
+    Vm = 1 << 6,
+    Va = 1 << 7,
+    // lists of registers: 2, 3 or 4 from Vd on, val + 1 from Vn on, round from V31 to V0; of CASP, those
+    // numbered twice the byte and one more
+    Vd2 = 1 << 8,
+    Vd3 = 1 << 9,
+    Vd4 = 1 << 10,
+    Vn_list = 1 << 11,
+    Xd_pair = 1 << 12,
+    Xa_pair = 1 << 13,
+    LR = 1 << 14, // X30
+    NZCV = 1 << 15,
+    FPCR = 1 << 16,
+    FPSR = 1 << 17,
+    TPIDR = 1 << 18, // TPIDR_EL0
+    MONITOR = 1 << 19, // the exclusive monitor
+    MEMORY = 1 << 20, // of the guest
+    ICACHE = 1 << 21, // what has been decoded of memory
+    CLOCK = 1 << 22,
+};
+
 struct insn_info {
     const char *name; // as in insns.def: mnemonic, then the form
     const char *pattern; // see decode.c for its grammar
     const char *text; // disassembly template, see disasm.c
     enum insn_kind kind;
     enum insn_group group;
+    uint32_t reads, writes; // sets of enum insn_state
 };
 
 // Indexed by enum insn.
@@ -55,6 +90,13 @@ enum insn isa_decode(uint32_t word, uint32_t pc, op *out);
 // The same by one kernel alone, which knows the instructions of its group and no others: INSN_UNDEFINED also
 // for a word of another group.
 enum insn isa_decode_in(enum insn_group group, uint32_t word, uint32_t pc, op *out);
+
+// The registers that a set of enum insn_state, of the instruction that o is, stands for: bit i is register i,
+// x has SP as bit REG_SP, and ZERO and SINK are none.
+struct isa_registers {
+    uint32_t x, v;
+};
+struct isa_registers isa_registers(uint32_t states, const op *o);
 
 // Compiles the patterns of insns.def into the decoder's tables; once, before any isa_decode. Any thread;
 // repeated calls do nothing. Ends the program on a pattern that is not well formed: that is a mistake in the

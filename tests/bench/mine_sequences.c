@@ -96,19 +96,14 @@ static void read_profile(const char *name)
 // ---- patterns ----
 
 // Whether a sequence may have it: one that works on general registers and flags, and on memory in the plain
-// way.
+// way, not both loading and storing.
 static bool is_suitable(enum insn id)
 {
-    static const bool general[INSN_COUNT] = {
-#define INSN(name, kind, group, pattern, text) [INSN_##name] = true,
-#include "../../core/isa/insns_int.def"
-#include "../../core/isa/insns_mem.def"
-#undef INSN
-    };
     const struct insn_info *info = &isa_info[id];
-    return general[id] && info->group != GROUP_SYSTEM && info->kind != KIND_STOP &&
-           !strchr(info->pattern, 'V') && !strstr(info->pattern, "001000") &&
-           !strstr(info->pattern, "111 0 00 xx 1");
+    const uint32_t states = info->reads | info->writes;
+    return id != INSN_UNDEFINED && info->kind != KIND_STOP && info->group != GROUP_SYSTEM &&
+           !(states & ~(uint32_t)(Xd | Xn | Xm | Xa | LR | NZCV | MEMORY)) &&
+           !(info->reads & info->writes & MEMORY);
 }
 
 static uint8_t slot(uint8_t *slots, unsigned *count, uint8_t reg)
@@ -127,23 +122,24 @@ static void describe(const struct place *p, unsigned length, struct pattern *out
     unsigned count = 0;
     *out = (struct pattern){.length = length};
     for (unsigned i = 0; i < length; i++) {
-        const char *pattern = isa_info[p[i].id].pattern;
+        const struct insn_info *info = &isa_info[p[i].id];
+        const uint32_t states = info->reads | info->writes;
         const op *o = &p[i].o;
         struct step *s = &out->steps[i];
-        enum insn_kind kind = isa_info[p[i].id].kind;
+        enum insn_kind kind = info->kind;
         out->is_back |= (kind == KIND_CONDITION || kind == KIND_JUMP) && o->disp <= 0;
         *s = (struct step){(uint16_t)p[i].id, {ANY, ANY, ANY, ANY}};
         if (kind == KIND_JUMP || kind == KIND_INDIRECT)
             continue;
-        if (strstr(pattern, "Rd") || strstr(pattern, "Rt"))
+        if (states & Xd)
             s->bytes[0] = slot(slots, &count, o->d);
-        if (strstr(pattern, "Rn"))
+        if (states & Xn)
             s->bytes[1] = slot(slots, &count, o->n);
-        if (strstr(pattern, "Rm") || strstr(pattern, "Rt2"))
+        if (states & Xm)
             s->bytes[2] = slot(slots, &count, o->m);
-        if (strstr(pattern, "Ra"))
+        if (states & Xa)
             s->bytes[3] = slot(slots, &count, o->a);
-        else if (strstr(pattern, "cond") || strstr(pattern, " a:"))
+        else if (strstr(info->pattern, "cond") || strstr(info->pattern, " a:"))
             s->bytes[3] = FIELD + o->a;
     }
 }

@@ -138,7 +138,7 @@ static int check_allocation(void)
 #include "../../core/isa/sem_simd.h"
 
 static void (*const meanings[INSN_COUNT])(cpu *, const op *) = {
-#define INSN(name, kind, group, pattern, text) [INSN_##name] = sem_##name,
+#define INSN(name, ...) [INSN_##name] = sem_##name,
 #include "../../core/isa/insns_simd.def"
 #undef INSN
 };
@@ -175,7 +175,7 @@ static int check_allocation(void)
 static bool is_simd(enum insn id)
 {
     static const bool simd[INSN_COUNT] = {
-#define INSN(name, kind, group, pattern, text) [INSN_##name] = true,
+#define INSN(name, ...) [INSN_##name] = true,
 #include "../../core/isa/insns_simd.def"
 #undef INSN
     };

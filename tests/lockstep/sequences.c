@@ -77,13 +77,8 @@ static bool fail(const struct line *l, const char *what)
 // Whether byte i (of d, n, m, a) of the instruction's op is a general register.
 static bool is_register(enum insn id, unsigned i)
 {
-    static const field_set fields_of[] = {
-        BIT(F_Rd) | BIT(F_Rd_sp) | BIT(F_Rt) | BIT(F_Rts),
-        BIT(F_Rn) | BIT(F_Rn_sp),
-        BIT(F_Rm) | BIT(F_Rt2) | BIT(F_Rt2s),
-        BIT(F_Ra),
-    };
-    return pattern_fields(id) & fields_of[i];
+    static const uint32_t state_of[] = {Xd, Xn, Xm, Xa};
+    return (isa_info[id].reads | isa_info[id].writes) & state_of[i];
 }
 
 // What a handler relies on: only general registers, plainly accessed memory and flags; each register has a
@@ -96,8 +91,9 @@ static bool is_well_formed(const struct line *l)
     for (unsigned k = 0; k < length; k++) {
         enum insn id = l->steps[k].insn;
         enum insn_kind kind = isa_info[id].kind;
-        if (pattern_fields(id) & vectors || isa_info[id].group == GROUP_SYSTEM ||
-            pattern_fields(id) & BIT(F_Rs))
+        if ((isa_info[id].reads | isa_info[id].writes) &
+                ~(uint32_t)(Xd | Xn | Xm | Xa | LR | NZCV | MEMORY) ||
+            isa_info[id].group == GROUP_SYSTEM)
             return fail(l, "it needs more than general registers, flags and memory");
         if ((kind != KIND_OP) > (k == length - 1) || kind == KIND_STOP)
             return fail(l, "it branches before its end");

@@ -144,7 +144,7 @@ static void invalidate_code(cpu *c, uint64_t address)
 static bool run_instruction(cpu *c, enum insn insn, const op *o)
 {
     switch (insn) {
-#define INSN(name, kind, group, pattern, text)                                                               \
+#define INSN(name, kind, ...)                                                                                \
     case INSN_##name:                                                                                        \
         return RUN_##kind(name);
 #include "../../core/isa/insns_int.def"

@@ -243,14 +243,16 @@ static bool branch_is_counted(cpu *c, uint64_t pc)
     return counts->taken != BRANCH_COUNT_MAX && counts->not_taken != BRANCH_COUNT_MAX;
 }
 
-// Whether an instruction may touch memory: its handler says where the guest is, first.
-#define INSN(name, kind, group, pattern, text)                                                               \
-    enum { accesses_##name = GROUP_##group == GROUP_LDST || GROUP_##group == GROUP_SYSTEM };
+// The columns of insns.def as constants.
+#define INSN(name, kind, group, reads, writes, ...) enum { reads_##name = reads, writes_##name = writes };
 #include "core/isa/insns.def"
 #undef INSN
+// Whether an instruction may leave its handler by a fault, or have the host look at the guest: it says where
+// the guest is, first.
+#define ACCESSES(name) (((reads_##name | writes_##name) & (MEMORY | ICACHE | CLOCK)) != 0)
 #define RUN_OP(name)                                                                                         \
     do {                                                                                                     \
-        if (accesses_##name)                                                                                 \
+        if (ACCESSES(name))                                                                                  \
             c->current = o;                                                                                  \
         sem_##name(c, o);                                                                                    \
     } while (0)
@@ -323,11 +325,11 @@ static bool branch_is_counted(cpu *c, uint64_t pc)
         return stop_at(c, reason == STOP_SVC ? o + 1 : o, reason);                                           \
     }
 
-#define INSN(name, kind, group, pattern, text) HANDLER_##kind(name)
+#define INSN(name, kind, ...) HANDLER_##kind(name)
 #include "core/isa/insns_int.def"
 #include "core/isa/insns_mem.def"
 #undef INSN
-#define INSN(name, kind, group, pattern, text) HANDLER_LONG_##kind(name)
+#define INSN(name, kind, ...) HANDLER_LONG_##kind(name)
 #include "core/isa/insns_fp.def"
 #include "core/isa/insns_simd.def"
 #include "core/isa/insns_simd_mem.def"

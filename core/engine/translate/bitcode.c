@@ -82,7 +82,7 @@ static void invalidate_code(cpu *c, uint64_t address)
     {                                                                                                        \
         return sem_##name(c, o);                                                                             \
     }
-#define INSN(name, kind, group, pattern, text) DEFINE_##kind(name)
+#define INSN(name, kind, ...) DEFINE_##kind(name)
 #include "core/isa/insns.def"
 #undef INSN
 

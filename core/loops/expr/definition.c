@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char *const no_summary[INSN_COUNT] = {
-#define INSN(name, kind, group, pattern, text) [INSN_##name] = "an instruction that has no summary: " #name,
+#define INSN(name, ...) [INSN_##name] = "an instruction that has no summary: " #name,
 #include "core/isa/insns.def"
 #undef INSN
 };

@@ -73,6 +73,6 @@ static void invalidate_code(cpu *c, uint64_t address)
     {                                                                                                        \
         return sem_##name(c, o);                                                                             \
     }
-#define INSN(name, kind, group, pattern, text) DEFINE_##kind(name)
+#define INSN(name, kind, ...) DEFINE_##kind(name)
 #include "core/isa/insns_int.def"
 #include "core/isa/insns_mem.def"

@@ -16,7 +16,7 @@ enum { CONSTANTS = 4096, VALUES = 2048 };
 
 static const char *const names[INSN_COUNT] = {
     "undefined",
-#define INSN(name, kind, group, pattern, text) #name,
+#define INSN(name, ...) #name,
 #include "core/isa/insns.def"
 #undef INSN
 };
