@@ -13,12 +13,4 @@ struct loop_cell {
     uint64_t credited; // instructions of replaced entries
 };
 
-enum {
-    LOOP_CELL_ON = 0,
-    LOOP_CELL_ENTRIES = 8,
-    LOOP_CELL_ITERATIONS = 16,
-    LOOP_CELL_SKIPPED = 24,
-    LOOP_CELL_CREDITED = 32,
-};
-
 #endif

@@ -10,6 +10,7 @@
 #pragma GCC visibility push(hidden)
 
 #include "core/isa/cpu.h"
+#include "glue.h"
 
 #define GUEST __attribute__((address_space(256))) // relative to gs
 #define HOOK static inline __attribute__((always_inline, unused))
@@ -86,106 +87,48 @@ static void invalidate_code(cpu *c, uint64_t address)
 #include "core/isa/insns.def"
 #undef INSN
 
-// ---- the glue ----
-// The registers that regions pass to each other in host registers; order and calling convention are known to
-// llvm_var.c and llvm_leave.c as well.
+// ---- the glue (glue.h) ----
+
+#define FIELD(name, index) uint64_t name;
+#define PARAMETER(name, index) , uint64_t name
+#define ARGUMENT(name, index) , name
+#define TO_CPU(name, index) guest_cpu.x[index] = name;
+#define FROM_CPU(name, index) .name = guest_cpu.x[index],
+#define FROM_CPU_ARGUMENT(name, index) , guest_cpu.x[index]
+#define FROM_RESULT(name, index) , p.name
 
 struct passed {
-    uint64_t budget, sp, x30, x0, x1, x19, x20, x21, x22, x29, pc;
+    uint64_t budget;
+    GLUE_PASSED(FIELD)
+    uint64_t pc;
 };
 
 #define REGION_CALL __attribute__((regcall))
-typedef struct passed REGION_CALL region_function(uint64_t budget, uint64_t sp, uint64_t x30, uint64_t x0,
-                                                  uint64_t x1, uint64_t x19, uint64_t x20, uint64_t x21,
-                                                  uint64_t x22, uint64_t x29);
+typedef struct passed REGION_CALL region_function(uint64_t budget GLUE_PASSED(PARAMETER));
 
 extern cpu guest_cpu;
-// The host's functions: they work on guest_cpu.
-void host_call(void); // runs from guest_cpu.cold_pc until the return to x30
-void host_step(void); // runs the one instruction at guest_cpu.cold_pc
-void host_loop(void); // runs the plan of the loop at guest_cpu.cold_pc
-void host_begin_check(void);
-void host_end_check(void);
 
-static inline void spill(uint64_t budget, uint64_t sp, uint64_t x30, uint64_t x0, uint64_t x1, uint64_t x19,
-                         uint64_t x20, uint64_t x21, uint64_t x22, uint64_t x29)
+static inline void spill(uint64_t budget GLUE_PASSED(PARAMETER))
 {
-    cpu *c = &guest_cpu;
-    c->budget = (int64_t)budget;
-    c->x[REG_SP] = sp;
-    c->x[30] = x30;
-    c->x[0] = x0;
-    c->x[1] = x1;
-    c->x[19] = x19;
-    c->x[20] = x20;
-    c->x[21] = x21;
-    c->x[22] = x22;
-    c->x[29] = x29;
+    guest_cpu.budget = (int64_t)budget;
+    GLUE_PASSED(TO_CPU)
 }
 
-static inline struct passed fill(void)
-{
-    const cpu *c = &guest_cpu;
-    return (struct passed){(uint64_t)c->budget,
-                           c->x[REG_SP],
-                           c->x[30],
-                           c->x[0],
-                           c->x[1],
-                           c->x[19],
-                           c->x[20],
-                           c->x[21],
-                           c->x[22],
-                           c->x[29],
-                           c->pc};
-}
-
-REGION_CALL struct passed cold_call(uint64_t budget, uint64_t sp, uint64_t x30, uint64_t x0, uint64_t x1,
-                                    uint64_t x19, uint64_t x20, uint64_t x21, uint64_t x22, uint64_t x29)
-{
-    spill(budget, sp, x30, x0, x1, x19, x20, x21, x22, x29);
-    host_call();
-    return fill();
-}
-
-REGION_CALL struct passed cold_step(uint64_t budget, uint64_t sp, uint64_t x30, uint64_t x0, uint64_t x1,
-                                    uint64_t x19, uint64_t x20, uint64_t x21, uint64_t x22, uint64_t x29)
-{
-    spill(budget, sp, x30, x0, x1, x19, x20, x21, x22, x29);
-    host_step();
-    return fill();
-}
-
-REGION_CALL struct passed cold_loop(uint64_t budget, uint64_t sp, uint64_t x30, uint64_t x0, uint64_t x1,
-                                    uint64_t x19, uint64_t x20, uint64_t x21, uint64_t x22, uint64_t x29)
-{
-    spill(budget, sp, x30, x0, x1, x19, x20, x21, x22, x29);
-    host_loop();
-    return fill();
-}
-
-REGION_CALL struct passed cold_begin_check(uint64_t budget, uint64_t sp, uint64_t x30, uint64_t x0,
-                                           uint64_t x1, uint64_t x19, uint64_t x20, uint64_t x21,
-                                           uint64_t x22, uint64_t x29)
-{
-    spill(budget, sp, x30, x0, x1, x19, x20, x21, x22, x29);
-    host_begin_check();
-    return fill();
-}
-
-REGION_CALL struct passed cold_end_check(uint64_t budget, uint64_t sp, uint64_t x30, uint64_t x0, uint64_t x1,
-                                         uint64_t x19, uint64_t x20, uint64_t x21, uint64_t x22, uint64_t x29)
-{
-    spill(budget, sp, x30, x0, x1, x19, x20, x21, x22, x29);
-    host_end_check();
-    return fill();
-}
+#define DEFINE_WAY_BACK(name)                                                                                \
+    void host_##name(void);                                                                                  \
+    REGION_CALL struct passed cold_##name(uint64_t budget GLUE_PASSED(PARAMETER))                            \
+    {                                                                                                        \
+        spill(budget GLUE_PASSED(ARGUMENT));                                                                 \
+        host_##name();                                                                                       \
+        return (struct passed){.budget = (uint64_t)guest_cpu.budget,                                         \
+                               GLUE_PASSED(FROM_CPU).pc = guest_cpu.pc};                                     \
+    }
+GLUE_WAYS_BACK(DEFINE_WAY_BACK)
 
 // Called by the host: runs the region on guest_cpu, which holds the whole state before and after.
 void enter_region(region_function *region)
 {
-    const cpu *c = &guest_cpu;
-    struct passed p = region((uint64_t)c->budget, c->x[REG_SP], c->x[30], c->x[0], c->x[1], c->x[19],
-                             c->x[20], c->x[21], c->x[22], c->x[29]);
-    spill(p.budget, p.sp, p.x30, p.x0, p.x1, p.x19, p.x20, p.x21, p.x22, p.x29);
+    struct passed p = region((uint64_t)guest_cpu.budget GLUE_PASSED(FROM_CPU_ARGUMENT));
+    spill(p.budget GLUE_PASSED(FROM_RESULT));
     guest_cpu.pc = p.pc;
 }

@@ -240,11 +240,11 @@ static struct jit *jit_create(char *error, size_t size)
     j->i64 = LLVMInt64TypeInContext(j->context);
     j->v2i64 = LLVMVectorType(j->i64, 2);
     j->ptr = LLVMPointerTypeInContext(j->context, 0);
-    LLVMTypeRef words[VAR_PASSED + 1];
-    for (unsigned i = 0; i <= VAR_PASSED; i++)
+    LLVMTypeRef words[GLUE_PASSED_COUNT + 1];
+    for (unsigned i = 0; i <= GLUE_PASSED_COUNT; i++)
         words[i] = j->i64;
-    j->passed_type = LLVMStructTypeInContext(j->context, words, VAR_PASSED + 1, false);
-    j->region_type = LLVMFunctionType(j->passed_type, words, VAR_PASSED, false);
+    j->passed_type = LLVMStructTypeInContext(j->context, words, GLUE_PASSED_COUNT + 1, false);
+    j->region_type = LLVMFunctionType(j->passed_type, words, GLUE_PASSED_COUNT, false);
     return j;
 }
 

@@ -53,10 +53,10 @@ LLVMValueRef leave_glue(struct build *u, const char *name)
 
 static LLVMValueRef call_passing(struct build *u, LLVMValueRef code)
 {
-    LLVMValueRef arguments[VAR_PASSED];
-    for (unsigned i = 0; i < VAR_PASSED; i++)
+    LLVMValueRef arguments[GLUE_PASSED_COUNT];
+    for (unsigned i = 0; i < GLUE_PASSED_COUNT; i++)
         arguments[i] = build_get(u, var_passed[i]);
-    LLVMValueRef call = LLVMBuildCall2(u->at, u->j->region_type, code, arguments, VAR_PASSED, "");
+    LLVMValueRef call = LLVMBuildCall2(u->at, u->j->region_type, code, arguments, GLUE_PASSED_COUNT, "");
     LLVMSetInstructionCallConv(call, LEAVE_REGCALL);
     return call;
 }
@@ -64,9 +64,9 @@ static LLVMValueRef call_passing(struct build *u, LLVMValueRef code)
 LLVMValueRef leave_call(struct build *u, LLVMValueRef code)
 {
     LLVMValueRef call = call_passing(u, code);
-    for (unsigned i = 0; i < VAR_PASSED; i++)
+    for (unsigned i = 0; i < GLUE_PASSED_COUNT; i++)
         build_set(u, var_passed[i], LLVMBuildExtractValue(u->at, call, i, ""));
-    return LLVMBuildExtractValue(u->at, call, VAR_PASSED, "");
+    return LLVMBuildExtractValue(u->at, call, GLUE_PASSED_COUNT, "");
 }
 
 void leave_jump(struct build *u, LLVMValueRef code)
@@ -110,7 +110,7 @@ LLVMValueRef leave_code_for(struct build *u, LLVMValueRef target)
         j->ptr, "");
     LLVMBuildStore(u->at, target, build_cpu_field(u, offsetof(cpu, cold_pc)));
     return LLVMBuildSelect(u->at, LLVMBuildICmp(u->at, LLVMIntEQ, pc, target, ""), code,
-                           leave_glue(u, "__regcall3__cold_call"), "");
+                           leave_glue(u, GLUE_WAY_BACK(call)), "");
 }
 
 LLVMBasicBlockRef leave_edge(struct build *u, unsigned from, int to, LLVMBasicBlockRef target)

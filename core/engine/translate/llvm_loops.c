@@ -3,10 +3,10 @@
 
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/loops/cell.h"
 #include "core/loops/expr/summary.h"
 #include "core/state/memory.h"
 #include "llvm_copy.h"
@@ -256,7 +256,7 @@ static void load_hoisted(struct build *u, const struct loop_summary *s)
 
 // ---- the loop ----
 
-static LLVMValueRef cell_field(struct build *u, const struct loop_summary *s, unsigned offset)
+static LLVMValueRef cell_field(struct build *u, const struct loop_summary *s, size_t offset)
 {
     char name[JIT_SYMBOL_MAX];
     snprintf(name, sizeof name, LOOP_SYMBOL, s->header, s->branch);
@@ -264,7 +264,7 @@ static LLVMValueRef cell_field(struct build *u, const struct loop_summary *s, un
     return LLVMConstInBoundsGEP2(u->j->i8, build_global(u, name, u->j->i8), &index, 1);
 }
 
-static void add_to_cell(struct build *u, const struct loop_summary *s, unsigned offset, LLVMValueRef value)
+static void add_to_cell(struct build *u, const struct loop_summary *s, size_t offset, LLVMValueRef value)
 {
     LLVMValueRef cell = cell_field(u, s, offset);
     LLVMValueRef sum = LLVMBuildAdd(u->at, LLVMBuildLoad2(u->at, u->j->i64, cell, ""), value, "");
@@ -305,9 +305,9 @@ static LLVMBasicBlockRef leaving_edge(struct build *u, const struct loop_summary
     LLVMBasicBlockRef here = LLVMGetInsertBlock(u->at);
     LLVMBasicBlockRef edge = build_block(u);
     LLVMPositionBuilderAtEnd(u->at, edge);
-    add_to_cell(u, s, LOOP_CELL_CREDITED, build_constant(u, length));
+    add_to_cell(u, s, offsetof(struct loop_cell, credited), build_constant(u, length));
     if (u->r->verify)
-        call_check(u, "__regcall3__cold_end_check", u->r->blocks[to].pc, NULL);
+        call_check(u, GLUE_WAY_BACK(end_check), u->r->blocks[to].pc, NULL);
     LLVMBuildBr(u->at, leave_edge(u, from, to, u->block[to].start));
     LLVMPositionBuilderAtEnd(u->at, here);
     return edge;
@@ -384,7 +384,7 @@ static void call_kernel(struct build *u, const struct region_loop *loop)
     leave_store(u, &dirty);
     LLVMBuildStore(u->at, build_constant(u, loop->summary->header),
                    build_cpu_field(u, offsetof(cpu, cold_pc)));
-    leave_call(u, leave_glue(u, "__regcall3__cold_loop"));
+    leave_call(u, leave_glue(u, GLUE_WAY_BACK(loop)));
     leave_load_used(u);
     LLVMBuildBr(u->at, x->again);
 }
@@ -415,12 +415,13 @@ static void add_fast_loop(struct build *u, const struct region_loop *loop, struc
     LLVMBuildCondBr(u->at, g->holds, fast, again);
     LLVMPositionBuilderAtEnd(u->at, fast);
     if (u->r->verify)
-        call_check(u, "__regcall3__cold_begin_check", s->header, again);
+        call_check(u, GLUE_WAY_BACK(begin_check), s->header, again);
     LLVMValueRef all = LLVMBuildAdd(u->at, g->trips, build_constant(u, 1), "");
-    add_to_cell(u, s, LOOP_CELL_ENTRIES, build_constant(u, 1));
-    add_to_cell(u, s, LOOP_CELL_ITERATIONS, all);
-    add_to_cell(u, s, LOOP_CELL_SKIPPED, all);
-    add_to_cell(u, s, LOOP_CELL_CREDITED, LLVMBuildMul(u->at, g->trips, build_constant(u, s->length), ""));
+    add_to_cell(u, s, offsetof(struct loop_cell, entries), build_constant(u, 1));
+    add_to_cell(u, s, offsetof(struct loop_cell, iterations), all);
+    add_to_cell(u, s, offsetof(struct loop_cell, skipped), all);
+    add_to_cell(u, s, offsetof(struct loop_cell, credited),
+                LLVMBuildMul(u->at, g->trips, build_constant(u, s->length), ""));
     load_hoisted(u, s);
     if (s->length <= UNROLLED_LENGTH_MAX)
         add_unrolled_body(u, loop, g->trips);
@@ -451,7 +452,7 @@ void llvm_loop_place(struct build *u, const struct region_loop *loop)
 
 static void require_on(struct build *u, struct guard *g, const struct loop_summary *s)
 {
-    LLVMValueRef on = LLVMBuildLoad2(u->at, u->j->i64, cell_field(u, s, LOOP_CELL_ON), "");
+    LLVMValueRef on = LLVMBuildLoad2(u->at, u->j->i64, cell_field(u, s, offsetof(struct loop_cell, on)), "");
     require(u, g, LLVMBuildICmp(u->at, LLVMIntNE, on, build_constant(u, 0), ""));
 }
 

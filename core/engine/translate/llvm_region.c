@@ -76,7 +76,7 @@ static void add_terminator(struct build *u, unsigned index)
     case END_STEP:
         leave_store(u, &dirty);
         LLVMBuildStore(u->at, build_constant(u, b->target_pc), build_cpu_field(u, offsetof(cpu, cold_pc)));
-        leave_go_on(u, leave_call(u, leave_glue(u, "__regcall3__cold_step")), b, b->target_pc + 4);
+        leave_go_on(u, leave_call(u, leave_glue(u, GLUE_WAY_BACK(step))), b, b->target_pc + 4);
         break;
     case END_STOP: leave_to(u, build_constant(u, b->target_pc), &dirty); break;
     case END_EXIT: {
@@ -140,9 +140,9 @@ static void add_leave_block(struct build *u)
 {
     LLVMPositionBuilderAtEnd(u->at, u->leave);
     LLVMValueRef result = LLVMGetUndef(u->j->passed_type);
-    for (unsigned i = 0; i < VAR_PASSED; i++)
+    for (unsigned i = 0; i < GLUE_PASSED_COUNT; i++)
         result = LLVMBuildInsertValue(u->at, result, build_get(u, var_passed[i]), i, "");
-    LLVMBuildRet(u->at, LLVMBuildInsertValue(u->at, result, build_get(u, VAR_PC), VAR_PASSED, ""));
+    LLVMBuildRet(u->at, LLVMBuildInsertValue(u->at, result, build_get(u, VAR_PC), GLUE_PASSED_COUNT, ""));
 }
 
 static void copy_blocks(struct build *u)
@@ -222,7 +222,7 @@ void llvm_region_build(struct build *u)
     LLVMBasicBlockRef entry = build_block(u);
     u->leave = build_block(u);
     LLVMPositionBuilderAtEnd(u->entry, entry);
-    for (unsigned i = 0; i < VAR_PASSED; i++)
+    for (unsigned i = 0; i < GLUE_PASSED_COUNT; i++)
         LLVMBuildStore(u->entry, LLVMGetParam(u->function, i), build_var(u, var_passed[i]));
     copy_blocks(u);
     if (!u->failed) {

@@ -3,8 +3,6 @@
 
 #include <stddef.h>
 
-#include "core/isa/cpu.h"
-
 void var_add(var_set *s, unsigned var)
 {
     s->bits[var / 64] |= 1ull << var % 64;
@@ -31,15 +29,27 @@ var_set var_but_flags(const var_set *s)
     return rest;
 }
 
-const uint8_t var_passed[VAR_PASSED] = {VAR_BUDGET, REG_SP, 30, 0, 1, 19, 20, 21, 22, 29};
+#define VAR_INDEX(name, index) , index
+const uint8_t var_passed[GLUE_PASSED_COUNT] = {VAR_BUDGET GLUE_PASSED(VAR_INDEX)};
+#undef VAR_INDEX
 
 bool var_is_passed(unsigned var)
 {
-    for (unsigned i = 0; i < VAR_PASSED; i++)
+    for (unsigned i = 0; i < GLUE_PASSED_COUNT; i++)
         if (var_passed[i] == var)
             return true;
     return false;
 }
+
+// Those of cpu but its register files.
+static const struct field {
+    uint16_t offset;
+    uint8_t size;
+} fields[] = {
+#define VAR_FIELD(name, field, at) [VAR_##name - VAR_FLAGS_A] = {at, sizeof((cpu *)NULL)->field},
+    GLUE_STATE(VAR_FIELD)
+#undef VAR_FIELD
+};
 
 uint32_t var_offset(unsigned var)
 {
@@ -47,23 +57,12 @@ uint32_t var_offset(unsigned var)
         return (uint32_t)(offsetof(cpu, x) + 8 * (var - VAR_X));
     if (var >= VAR_V)
         return (uint32_t)(offsetof(cpu, v) + 16 * (var - VAR_V));
-    switch (var) {
-    case VAR_FLAGS_A: return offsetof(cpu, flags.a);
-    case VAR_FLAGS_B: return offsetof(cpu, flags.b);
-    case VAR_FLAGS_KIND: return offsetof(cpu, flags.kind);
-    case VAR_FPCR: return offsetof(cpu, fpcr);
-    case VAR_FPSR: return offsetof(cpu, fpsr);
-    case VAR_FP_FAST: return offsetof(cpu, fp_fast);
-    case VAR_TPIDR: return offsetof(cpu, tpidr);
-    case VAR_EXCLUSIVE: return offsetof(cpu, exclusive_address);
-    case VAR_EXCLUSIVE + 1: return offsetof(cpu, exclusive_value[0]);
-    default: return offsetof(cpu, exclusive_value[1]);
-    }
+    return fields[var - VAR_FLAGS_A].offset;
 }
 
 unsigned var_size(unsigned var)
 {
-    return var >= VAR_V ? 16 : var >= VAR_FLAGS_KIND && var <= VAR_FP_FAST ? 4 : 8;
+    return var >= VAR_V ? 16 : var < VAR_X + 32 || var == VAR_PC ? 8 : fields[var - VAR_FLAGS_A].size;
 }
 
 unsigned var_at(uint32_t offset)

@@ -7,22 +7,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "glue.h"
+
 enum {
     VAR_X = 0, // 0..30 and SP
-    VAR_FLAGS_A = 32,
-    VAR_FLAGS_B,
-    VAR_FLAGS_KIND,
-    VAR_FPCR,
-    VAR_FPSR,
-    VAR_FP_FAST,
-    VAR_TPIDR,
-    VAR_EXCLUSIVE, // address and two values
-    VAR_BUDGET = VAR_EXCLUSIVE + 3,
-    VAR_PC, // of an exit
+    VAR_BEFORE_STATE = REG_SP,
+#define VAR_STATE(name, field, offset) VAR_##name,
+    GLUE_STATE(VAR_STATE)
+#undef VAR_STATE
+        VAR_PC, // of an exit
     VAR_V, // 0..31
     VAR_COUNT = VAR_V + 32,
-
-    VAR_PASSED = 10, // parameters of a region; its result has the next pc behind them
 };
 
 typedef struct {
@@ -36,9 +31,8 @@ bool var_join(var_set *s, const var_set *other);
 // Without the flags: where what follows sets them before it reads them.
 var_set var_but_flags(const var_set *s);
 
-// The variables that regions pass to each other in registers of the host, in the order of struct passed
-// (bitcode.c).
-extern const uint8_t var_passed[VAR_PASSED];
+// The variables that regions pass to each other in registers of the host.
+extern const uint8_t var_passed[GLUE_PASSED_COUNT];
 bool var_is_passed(unsigned var);
 
 // Where in struct cpu the variable is kept, and its size, in bytes.

@@ -20,35 +20,18 @@
 extern const unsigned char translate_glue[], translate_glue_end[]; // an object
 
 static bool forked; // this process is a copy of one that translates: its code memory is still the other's
-// What host_call and host_step work on: one machine translates in a process.
+// What the ways back work on: one machine translates in a process.
 static struct translator *running;
 
 // ---- the ways from translated code to the host ----
 
-static void host_call(void)
-{
-    interp_call(running->guest);
-}
-
-static void host_step(void)
-{
-    interp_step(running->guest);
-}
-
-static void host_loop(void)
-{
-    interp_loop(running->guest);
-}
-
-static void host_begin_check(void)
-{
-    interp_begin_check(running->guest);
-}
-
-static void host_end_check(void)
-{
-    interp_end_check(running->guest);
-}
+#define WAY_BACK(name)                                                                                       \
+    static void host_##name(void)                                                                            \
+    {                                                                                                        \
+        interp_##name(running->guest);                                                                           \
+    }
+GLUE_WAYS_BACK(WAY_BACK)
+#undef WAY_BACK
 
 // A jump to a host function from where 32-bit addresses reach.
 static uint32_t make_trampoline(struct translator *t, void (*f)(void))
@@ -212,7 +195,7 @@ static bool install_glue(struct translator *t)
     if (!object_link(&t->code, translate_glue, (size_t)(translate_glue_end - translate_glue),
                      translate_resolve, translate_receive_glue, t, &linked))
         return false;
-    t->cold_call = translate_resolve(t, "__regcall3__cold_call");
+    t->cold_call = translate_resolve(t, GLUE_WAY_BACK(call));
     t->enter_region = translate_resolve(t, "enter_region");
     return t->cold_call && t->enter_region;
 }
@@ -359,11 +342,9 @@ struct translator *translator_create(struct guest *g, bool precise, char *error,
     }
     mprotect(t->stack, GUEST_PAGE, PROT_NONE);
     slots_begin(t);
-    t->host_call = make_trampoline(t, host_call);
-    t->host_step = make_trampoline(t, host_step);
-    t->host_loop = make_trampoline(t, host_loop);
-    t->host_begin_check = make_trampoline(t, host_begin_check);
-    t->host_end_check = make_trampoline(t, host_end_check);
+#define WAY_BACK(name) t->host_##name = make_trampoline(t, host_##name);
+    GLUE_WAYS_BACK(WAY_BACK)
+#undef WAY_BACK
     g->cpu.stack_limit = (uint64_t)(uintptr_t)t->stack + STACK_RESERVE;
     t->dump = getenv("NEURODOOM_DUMP");
     t->ready_end = &t->ready;

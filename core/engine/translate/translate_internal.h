@@ -8,6 +8,7 @@
 #include "code_cache.h"
 #include "core/engine/engine.h"
 #include "core/loops/optimizer.h"
+#include "glue.h"
 #include "llvm_jit.h"
 #include "object.h"
 #include "translate.h"
@@ -104,7 +105,9 @@ struct translator {
     unsigned slot_count;
     uint16_t slot_of[SLOT_PLACES]; // by hash: 1 + the slot's index, 0 = free
     uint32_t enter_region, cold_call; // addresses of the glue
-    uint32_t host_call, host_step, host_loop, host_begin_check, host_end_check; // and of the ways back
+#define WAY_BACK(name) uint32_t host_##name;
+    GLUE_WAYS_BACK(WAY_BACK)
+#undef WAY_BACK
     struct {
         char name[48];
         uint32_t address;

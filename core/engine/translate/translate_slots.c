@@ -59,6 +59,8 @@ static uint32_t make_call_thunk(struct translator *t, uint32_t pc)
     return start;
 }
 
+_Static_assert(GLUE_PASSED_COUNT == 10, "the pc of a result is in r15, the eleventh register of regcall");
+
 // Code that returns at once with pc as where to go on: the passed registers are where results are expected.
 static uint32_t make_exit_thunk(struct translator *t, uint32_t pc)
 {
@@ -169,7 +171,7 @@ uint32_t translate_resolve(void *user, const char *name)
         return low_address(cell);
     if (read_symbol(name, LOOP_SYMBOL, numbers)) {
         struct loop *loop = t->guest->loops ? loops_reserve(t->guest->loops, numbers[0], numbers[1]) : NULL;
-        return loop ? low_address(loop) : 0;
+        return loop ? low_address(&loop->cell) : 0;
     }
     if (strcmp(name, "guest_pages") == 0)
         return low_address(t->guest->memory.pages);
@@ -177,16 +179,11 @@ uint32_t translate_resolve(void *user, const char *name)
         return low_address(&t->guest->cpu);
     if (strcmp(name, "indirect_table") == 0)
         return low_address(t->low->indirect_table);
-    if (strcmp(name, "host_call") == 0)
-        return t->host_call;
-    if (strcmp(name, "host_step") == 0)
-        return t->host_step;
-    if (strcmp(name, "host_loop") == 0)
-        return t->host_loop;
-    if (strcmp(name, "host_begin_check") == 0)
-        return t->host_begin_check;
-    if (strcmp(name, "host_end_check") == 0)
-        return t->host_end_check;
+#define WAY_BACK(way)                                                                                        \
+    if (strcmp(name, "host_" #way) == 0)                                                                     \
+        return t->host_##way;
+    GLUE_WAYS_BACK(WAY_BACK)
+#undef WAY_BACK
     for (unsigned i = 0; i < t->glue_count; i++)
         if (strcmp(name, t->glue[i].name) == 0)
             return t->glue[i].address;
