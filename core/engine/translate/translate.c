@@ -28,7 +28,7 @@ static struct translator *running;
 #define WAY_BACK(name)                                                                                       \
     static void host_##name(void)                                                                            \
     {                                                                                                        \
-        interp_##name(running->guest);                                                                           \
+        interp_##name(running->guest);                                                                       \
     }
 GLUE_WAYS_BACK(WAY_BACK)
 #undef WAY_BACK
