@@ -15,6 +15,7 @@
 
 #include "core/core.h"
 #include "frontend/base/models.h"
+#include "frontend/base/prefix.h"
 
 enum { STATUS_OWN = 125, STATUS_NOT_PROGRAM = 126, STATUS_NO_FILE = 127 };
 
@@ -336,6 +337,7 @@ int main(int argc, char **argv)
     if (options.verify && !options.loops)
         fail("--verify compares replaced loops: it needs --opt loops=on");
     make_grants(&grants, &options);
+    char library[PATH_MAX];
     const struct machine_config config = {
         .program = options.program[0],
         .argv = (const char *const *)options.program,
@@ -347,6 +349,7 @@ int main(int argc, char **argv)
         .clock = MACHINE_CLOCK_REAL,
         .engine = options.engine,
         .cache_folder = cache_folder(),
+        .library_folder = prefix_path(PREFIX_LIBRARY, library, sizeof library),
         .dispatch_model = options.dispatch != MACHINE_DISPATCH_OFF ? base : NULL,
         .dispatch = options.dispatch,
         .loop_models = options.loops ? loops : NULL,

@@ -6,12 +6,13 @@
 #include <unistd.h>
 
 #include "frontend/base/paths.h"
+#include "frontend/base/prefix.h"
 #include "screen.h"
 
 int screen_run(__attribute__((unused)) const struct options *options,
                __attribute__((unused)) struct settings *settings, char **argv)
 {
-    char *program = path_beside_program("neurodoom_window");
+    char *program = path_installed(PREFIX_WINDOW);
     execv(program, argv);
     struct failure failure = {0};
     fail(&failure, STATUS_USAGE,

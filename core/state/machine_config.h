@@ -63,6 +63,7 @@ struct machine_config {
     bool host_stdin; // the guest reads the host's standard input, else it is empty
     enum machine_clock clock;
     enum machine_engine engine;
+    const char *library_folder; // holds the translator's module; NULL = the folder of the running program
     const char
         *cache_folder; // where translated code is kept, absolute; NULL = nowhere. Made if need be (0700)
     const char *dispatch_model; // base path of the dispatch net's files; NULL = mode off for good

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "prefix.h"
+
 const char *const loop_models[LOOP_MODELS] = {"loop-detector", "pattern-recognizer", "iteration-predictor"};
 
 // Whether every one of the names is in folder.
@@ -23,20 +25,10 @@ static bool holds(const char *folder, const char *const *names, size_t count)
 static const char *find_folder(const char *const *names, size_t count, const char *folder, char *found,
                                size_t size)
 {
-    static const char *const beside[] = {"models", "../models/weights", "../share/neurodoom/models"};
-    if (folder)
-        return snprintf(found, size, "%s", folder) < (int)size && holds(found, names, count) ? found : NULL;
-    char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length > 0) {
-        program[length] = '\0';
-        *strrchr(program, '/') = '\0';
-        for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
-            if (snprintf(found, size, "%s/%s", program, beside[i]) < (int)size && holds(found, names, count))
-                return found;
-    }
-    return snprintf(found, size, "%s", MODELS_FOLDER) < (int)size && holds(found, names, count) ? found
-                                                                                                : NULL;
+    if (folder ? snprintf(found, size, "%s", folder) >= (int)size
+               : !prefix_path(PREFIX_MODELS "/weights", found, size))
+        return NULL;
+    return holds(found, names, count) ? found : NULL;
 }
 
 const char *find_model(const char *name, const char *folder, char *base, size_t size)

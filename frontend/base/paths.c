@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "prefix.h"
 #include "text.h"
 
 static const char *home(void)
@@ -54,16 +55,10 @@ char *path_user(enum path_kind kind, const char *below)
     return path;
 }
 
-char *path_beside_program(const char *name)
+char *path_installed(const char *name)
 {
-    char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0) {
-        return text_copy(name);
-    }
-    program[length] = '\0';
-    *strrchr(program, '/') = '\0';
-    return text_format("%s/%s", program, name);
+    char path[PATH_MAX];
+    return text_copy(prefix_path(name, path, sizeof path) ? path : name);
 }
 
 char *path_absolute(const char *path)

@@ -15,8 +15,8 @@ char *path_user(enum path_kind kind, const char *below);
 // $XDG_DATA_HOME itself. The caller frees it.
 char *path_data_home(void);
 
-// name in the folder that holds the running program. The caller frees it.
-char *path_beside_program(const char *name);
+// A part of the installation: prefix_path of name. The caller frees it.
+char *path_installed(const char *name);
 
 // The absolute path without links of an existing file or folder, else NULL. The caller frees it.
 char *path_absolute(const char *path);

@@ -13,6 +13,7 @@
 #include "frontend/base/log.h"
 #include "frontend/base/models.h"
 #include "frontend/base/paths.h"
+#include "frontend/base/prefix.h"
 
 #define GUEST_SAVES "/saves"
 #define GUEST_DEMOS "/demos"
@@ -304,7 +305,7 @@ bool launch_prepare(struct launch *launch, const struct options *options, const 
 {
     *launch = (struct launch){0};
     const char *guest = getenv("NEURODOOM_GUEST");
-    launch->program = guest && *guest ? text_copy(guest) : path_beside_program("guest/doom.aarch64");
+    launch->program = guest && *guest ? text_copy(guest) : path_installed(PREFIX_GUEST);
     if (!choose_iwad(launch, options, settings, failure)) {
         return false;
     }
@@ -347,6 +348,8 @@ bool launch_prepare(struct launch *launch, const struct options *options, const 
     launch->cache = make_cache_folder(launch);
     launch->machine.engine = (enum machine_engine)settings->engine;
     launch->machine.cache_folder = launch->cache;
+    launch->library = path_installed(PREFIX_LIBRARY);
+    launch->machine.library_folder = launch->library;
     launch->machine.ram = (uint64_t)settings->ram << 20;
     launch->machine.device = true;
     prepare_nets(launch, options, settings);
@@ -408,6 +411,7 @@ void launch_free(struct launch *launch)
     free(launch->grants);
     free(launch->program);
     free(launch->cache);
+    free(launch->library);
     free(launch->iwad);
     free(launch->demo);
     free(launch->recorded);

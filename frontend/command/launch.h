@@ -15,7 +15,7 @@
 
 struct launch {
     struct machine_config machine; // without callbacks
-    char *program, *cache;
+    char *program, *cache, *library; // host paths
     char dispatch_model[4096]; // base path of the dispatch net, "" if there is none
     char loop_models[4096]; // folder of the nets for loops, "" if there is none
     char *iwad;

@@ -83,6 +83,9 @@ static void add_counters(cJSON *root, struct session *s)
     cJSON_AddNumberToObject(root, "retired", (double)stats.retired);
     cJSON_AddNumberToObject(root, "emulating_ms", (double)stats.emulating_ns / 1e6);
     cJSON_AddNumberToObject(root, "ips", seconds > 0 ? (double)stats.retired / seconds : 0);
+    cJSON_AddNumberToObject(root, "translated_regions", (double)stats.translated_regions);
+    cJSON_AddNumberToObject(root, "cached_regions", (double)stats.cached_regions);
+    cJSON_AddNumberToObject(root, "compile_ms", (double)stats.compile_ns / 1e6);
     cJSON_AddNumberToObject(root, "idle_ms", (double)stats.idle_ns / 1e6);
     cJSON_AddNumberToObject(root, "system_calls", (double)stats.system_calls);
     cJSON_AddNumberToObject(root, "memory_mapped", (double)stats.memory_mapped);

@@ -13,6 +13,7 @@
 #include "frontend/base/host.h"
 #include "frontend/base/models.h"
 #include "frontend/base/paths.h"
+#include "frontend/base/prefix.h"
 #include "frontend/base/text.h"
 #include "frontend/command/wad.h"
 
@@ -51,7 +52,7 @@ static void examine_host(FILE *stream)
 static void examine_guest(FILE *stream)
 {
     const char *variable = getenv("NEURODOOM_GUEST");
-    char *program = variable && *variable ? text_copy(variable) : path_beside_program("guest/doom.aarch64");
+    char *program = variable && *variable ? text_copy(variable) : path_installed(PREFIX_GUEST);
     static const char *const arguments[] = {"doom", NULL};
     struct machine_config config = {.program = program, .argv = arguments, .envp = arguments + 1};
     enum machine_error reason;
@@ -77,7 +78,7 @@ static void examine_engines(const struct settings *settings, FILE *stream)
              "interp; built without LLVM 19 and clang-19, so there is no translator");
         return;
     }
-    char *module = path_beside_program(TRANSLATOR_MODULE);
+    char *module = path_installed(PREFIX_LIBRARY "/" TRANSLATOR_MODULE);
     void *handle = dlopen(module, RTLD_NOW | RTLD_LOCAL);
     if (handle) {
         line(stream, "ok", "engine", "%s (of: %s); the translator is in %s", chosen, machine_engine_names(),
@@ -186,7 +187,7 @@ void doctor_features(FILE *stream)
 {
     SDL_version sdl;
     enum machine_engine engine;
-    char *module = path_beside_program(TRANSLATOR_MODULE);
+    char *module = path_installed(PREFIX_LIBRARY "/" TRANSLATOR_MODULE);
     const char *translate = !machine_engine_by_name("translate", &engine) ? "no (built without LLVM)"
                             : path_is_file(module)                        ? "yes"
                                                    : "no (" TRANSLATOR_MODULE " is missing)";

@@ -15,6 +15,7 @@
 #include "core/nn/sha256.h"
 #include "core/nn/train.h"
 #include "elf_code.h"
+#include "frontend/base/host.h"
 
 enum { BATCH = 256, STEPS_AN_EPOCH = 1000, EPOCHS = 40, SEED = 1 };
 
@@ -193,7 +194,6 @@ static double evaluate(void *context, struct graph *g)
 
 static bool save(struct trainer *t, const char *base, cJSON *sources, struct nn_error *error)
 {
-    char commit[64];
     const float *parameters = t->exhibit.params.data;
     double train_accuracy = accuracy(parameters, t->train, t->train_count);
     double validation_accuracy = accuracy(parameters, t->validate, t->validate_count);
@@ -209,7 +209,7 @@ static bool save(struct trainer *t, const char *base, cJSON *sources, struct nn_
         .data = "distinct allocated words of libc and libstdc++ of Debian's arm64 cross packages",
         .split = "by program: libc and libstdc++ train, libm validates, all other code tests",
         .seed = t->seed,
-        .commit = tool_commit(commit, sizeof commit),
+        .commit = host_git,
         .metrics = metrics,
     };
     bool saved = model_save(base, &t->exhibit.params, &info, error);

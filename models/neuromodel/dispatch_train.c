@@ -9,6 +9,7 @@
 
 #include "core/nn/model_file.h"
 #include "core/nn/train.h"
+#include "frontend/base/host.h"
 
 enum { BATCH = 256, STEPS_AN_EPOCH = 250, EPOCHS = 20, SEED = 1 };
 
@@ -116,7 +117,6 @@ static double evaluate(void *context, struct graph *g)
 static bool save(struct trainer *t, const char *base, const struct training_result *result,
                  struct nn_error *error)
 {
-    char commit[64];
     struct dispatch_score score;
     dispatch_prepare(&t->net, t->model.params.data);
     dispatch_score(&t->net, t->census, &score);
@@ -135,7 +135,7 @@ static bool save(struct trainer *t, const char *base, const struct training_resu
         .split =
             "none: the input space is finite and trained on whole; the test is the count of all 2^32 words",
         .seed = t->seed,
-        .commit = tool_commit(commit, sizeof commit),
+        .commit = host_git,
         .metrics = metrics,
     };
     bool saved = model_save(base, &t->model.params, &info, error);

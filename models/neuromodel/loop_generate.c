@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/base/host.h"
 #include "loop_build.h"
 #include "loop_image.h"
 #include "loop_shape.h"
@@ -183,7 +184,7 @@ static bool write_recipe(struct generation *g, const char *path, uint64_t progra
     cJSON_AddNumberToObject(json, "programs", (double)programs);
     cJSON_AddNumberToObject(json, "functions", FUNCTIONS);
     cJSON_AddNumberToObject(json, "sample", (double)g->options->sample);
-    cJSON_AddStringToObject(json, "commit", tool_commit(text, sizeof text));
+    cJSON_AddStringToObject(json, "commit", host_git);
     for (unsigned c = 0; c < build_configuration_count; c++) {
         cJSON *build = cJSON_CreateObject();
         cJSON_AddStringToObject(build, "name", build_configurations[c].name);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/nn/train.h"
+#include "frontend/base/host.h"
 #include "loop_label.h"
 
 enum { HALF = 32, BATCH = 2 * HALF, STEPS = 400 };
@@ -177,7 +178,7 @@ static bool tune_net(struct tuner *t, enum loop_net net, const struct tool_optio
     cJSON_AddItemToObject(metrics, "test_tuned", loop_score_json(&after[0], net));
     cJSON_AddItemToObject(metrics, "online_as_shipped", loop_score_json(&before[1], net));
     cJSON_AddItemToObject(metrics, "online_tuned", loop_score_json(&after[1], net));
-    char base[1024], commit[64];
+    char base[1024];
     const char *name = loop_net_infos[net].name;
     struct model_info info = {.name = name,
                               .architecture = loop_net_infos[net].architecture,
@@ -185,7 +186,7 @@ static bool tune_net(struct tuner *t, enum loop_net net, const struct tool_optio
                               .split = loop_split,
                               .seed = options->seed,
                               .half = true,
-                              .commit = tool_commit(commit, sizeof commit),
+                              .commit = host_git,
                               .metrics = metrics};
     char *text = cJSON_PrintUnformatted(metrics);
     printf("%s: %s\n", name, text);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/nn/train.h"
+#include "frontend/base/host.h"
 
 enum { BATCH = 64, WINDOW = 16 * BATCH, SEED = 1 };
 
@@ -305,7 +306,7 @@ static void learn_confidence(struct trainer *t)
 static bool save(struct trainer *t, const char *base, const struct training_result *result,
                  struct nn_error *error)
 {
-    char commit[64], text[256];
+    char text[256];
     struct params *p = loop_net_params(&t->models, t->net);
     if (t->net == NET_RECOGNIZER)
         learn_confidence(t);
@@ -331,7 +332,7 @@ static bool save(struct trainer *t, const char *base, const struct training_resu
         .split = loop_split,
         .seed = t->seed,
         .half = true,
-        .commit = tool_commit(commit, sizeof commit),
+        .commit = host_git,
         .metrics = metrics,
     };
     bool saved = model_save(base, p, &info, error);

@@ -4,11 +4,13 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "dispatch_tool.h"
+#include "frontend/base/prefix.h"
 #include "loop_tool.h"
 #include "loop_train.h"
 #include "words.h"
@@ -76,25 +78,6 @@ int tool_fail(const struct nn_error *error)
 {
     fprintf(stderr, "neuromodel: %s\n", error->text);
     return 1;
-}
-
-const char *tool_commit(char *text, size_t size)
-{
-    snprintf(text, size, "unknown");
-    FILE *pipe = popen("cd '" SOURCE_FOLDER "' 2>/dev/null && git rev-parse HEAD 2>/dev/null && "
-                       "git status --porcelain -uno -- :/core ':/models/*.[ch]' 2>/dev/null",
-                       "r");
-    if (!pipe)
-        return text;
-    char line[128];
-    if (fgets(line, sizeof line, pipe)) {
-        line[strcspn(line, "\n")] = '\0';
-        snprintf(text, size, "%s%s", line, fgetc(pipe) == EOF ? "" : "-changed");
-        while (fgets(line, sizeof line, pipe))
-            ;
-    }
-    pclose(pipe);
-    return text;
 }
 
 double tool_seconds(void)
@@ -233,10 +216,13 @@ int main(int argc, char **argv)
     if (argc < 2)
         return usage_error("a command is missing", "");
     const char *command = argv[1], *name = argc > 2 && argv[2][0] != '-' ? argv[2] : NULL;
-    struct tool_options options = {.folder = SOURCE_FOLDER "/models/weights",
-                                   .data = SOURCE_FOLDER "/models/data",
+    char weights[PATH_MAX], data[PATH_MAX];
+    struct tool_options options = {.folder = prefix_path(PREFIX_MODELS "/weights", weights, sizeof weights),
+                                   .data = prefix_path(PREFIX_MODELS "/data", data, sizeof data),
                                    .seed = 1,
                                    .threads = words_threads()};
+    if (!options.folder || !options.data)
+        return usage_error("without /proc it cannot tell where the models are", "");
     if (strcmp(command, "collect") == 0)
         return run_collect(argc - 2, argv + 2, &options);
     if (!parse_options(argc - (name ? 3 : 2), argv + (name ? 3 : 2), &options))

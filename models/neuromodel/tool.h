@@ -11,8 +11,8 @@
 
 // Where a command's options stand; what was not given has the value in brackets.
 struct tool_options {
-    const char *folder; // of the weights [models/weights/ of the sources]
-    const char *data; // folder of loops-*.txt and loop_programs/ [models/data/ of the sources]
+    const char *folder; // of the weights [those that came with neuromodel]
+    const char *data; // folder of loops-*.txt and loop_programs/ [likewise]
     const char *out; // base path of the files to write [the model's own, in folder]
     const char *profile; // executed words with their counts [NULL]
     const char *online; // folder with the online log of a machine [NULL]
@@ -45,10 +45,6 @@ const char *tool_path(char *text, size_t size, const char *folder, const char *n
 
 // "neuromodel: …" on stderr; returns 1.
 int tool_fail(const struct nn_error *error);
-
-// The commit of the sources that this was built from, with "-changed" behind it if they differ from it;
-// "unknown" without git. In text (size bytes), which is returned.
-const char *tool_commit(char *text, size_t size);
 
 double tool_seconds(void); // of a steady clock
 

@@ -59,15 +59,25 @@ static enum flags_use flags_use(void *user, unsigned insn)
     return compiler->functions->flags_use(compiler->jit, insn);
 }
 
-static bool load_llvm(struct translator *t, struct compiler *compiler)
+static bool module_path(const struct translator *t, char *path, size_t size)
 {
-    char path[4096], error[256];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof JIT_MODULE);
+    const char *folder = t->guest->config.library_folder;
+    if (folder)
+        return snprintf(path, size, "%s/" JIT_MODULE, folder) < (int)size;
+    ssize_t length = readlink("/proc/self/exe", path, size - sizeof JIT_MODULE);
     while (length > 0 && path[length - 1] != '/')
         length--;
     if (length <= 0)
         return false;
     strcpy(path + length, JIT_MODULE);
+    return true;
+}
+
+static bool load_llvm(struct translator *t, struct compiler *compiler)
+{
+    char path[4096], error[256];
+    if (!module_path(t, path, sizeof path))
+        return false;
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const char *identity = module ? dlsym(module, "jit_identity") : NULL;
     compiler->functions = module ? dlsym(module, "jit_functions") : NULL;

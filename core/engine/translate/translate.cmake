@@ -9,7 +9,7 @@ add_custom_command(OUTPUT ${TRANSLATE_BITCODE}
   # Without vzeroupper: LLVM puts one even behind what restores all registers of a function that preserves them.
   COMMAND ${CLANG} -I${CMAKE_SOURCE_DIR} -mx32 -march=native -mno-vzeroupper -ffreestanding -O2 -ffp-contract=off -fno-math-errno
     -fno-strict-aliasing -fno-stack-protector -fno-vectorize -fno-slp-vectorize -emit-llvm
-    -MD -MF ${TRANSLATE_BITCODE}.d -c ${TRANSLATE}/bitcode.c -o ${TRANSLATE_BITCODE}
+    -MD -MF ${TRANSLATE_BITCODE}.d -iquote ${TRANSLATE} -x c -c - -o ${TRANSLATE_BITCODE} < ${TRANSLATE}/bitcode.c # else its path would be in there
   DEPENDS ${TRANSLATE}/bitcode.c DEPFILE ${TRANSLATE_BITCODE}.d
   COMMENT "Instruction definitions as bitcode")
 set_source_files_properties(engine/translate/translate_embed.S PROPERTIES
@@ -24,6 +24,7 @@ add_custom_command(OUTPUT ${IDENTITY}
 file(GLOB TRANSLATE_LLVM CONFIGURE_DEPENDS engine/translate/llvm_*.c)
 add_library(translate_llvm MODULE ${TRANSLATE_LLVM} engine/translate/translate_embed.S isa/decode.c isa/disasm.c ${IDENTITY})
 set_target_properties(translate_llvm PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden)
+install(TARGETS translate_llvm DESTINATION ${LIBRARY_FOLDER})
 target_compile_definitions(translate_llvm PRIVATE _GNU_SOURCE)
 target_include_directories(translate_llvm PRIVATE ${LLVM_INCLUDE} ${CMAKE_BINARY_DIR})
 target_link_libraries(translate_llvm PRIVATE ${LLVM_LIBRARY} Threads::Threads)
