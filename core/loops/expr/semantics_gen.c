@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes the tables of meaning.h, as C, from the bitcode of meaning_definitions.c. Runs at build time.
-// usage: meaning_gen BITCODE OUTPUT
+// Makes the tables of semantics.h, as C, from the bitcode of semantics_definitions.c. Runs at build time.
+// usage: semantics_gen BITCODE OUTPUT
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "meaning.h"
+#include "semantics.h"
 
 enum { CONSTANTS = 4096, VALUES = 2048 };
 
@@ -36,9 +36,9 @@ struct value {
 
 struct definition {
     LLVMTargetDataRef layout;
-    LLVMBasicBlockRef block[MEANING_BLOCKS];
+    LLVMBasicBlockRef block[SEMANTICS_BLOCKS];
     unsigned block_count;
-    struct meaning_op ops[MEANING_OPS];
+    struct semantics_op ops[SEMANTICS_OPS];
     unsigned count;
     struct value values[VALUES];
     unsigned value_count;
@@ -51,23 +51,23 @@ static uint16_t add_constant(uint64_t value)
     while (k < constant_count && constants[k] != value)
         k++;
     if (k == CONSTANTS) {
-        fprintf(stderr, "meaning_gen: too many constants\n");
+        fprintf(stderr, "semantics_gen: too many constants\n");
         exit(1);
     }
     constants[k] = value;
     constant_count += k == constant_count;
-    return (uint16_t)(MEANING_CONSTANT + k);
+    return (uint16_t)(SEMANTICS_CONSTANT + k);
 }
 
-static uint16_t emit(struct definition *d, enum meaning_code code, unsigned bits, unsigned a, unsigned b,
+static uint16_t emit(struct definition *d, enum semantics_code code, unsigned bits, unsigned a, unsigned b,
                      unsigned c)
 {
-    if (d->count == MEANING_OPS || bits > 64) {
+    if (d->count == SEMANTICS_OPS || bits > 64) {
         d->failed = true;
         return 0;
     }
     d->ops[d->count] =
-        (struct meaning_op){(uint8_t)code, (uint8_t)bits, (uint16_t)a, (uint16_t)b, (uint16_t)c};
+        (struct semantics_op){(uint8_t)code, (uint8_t)bits, (uint16_t)a, (uint16_t)b, (uint16_t)c};
     return (uint16_t)d->count++;
 }
 
@@ -125,7 +125,7 @@ static void order_blocks(struct definition *d, LLVMBasicBlockRef block, LLVMBasi
     LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
     for (unsigned k = LLVMGetNumSuccessors(end); k-- > 0;)
         order_blocks(d, LLVMGetSuccessor(end, k), done, count);
-    if (*count == MEANING_BLOCKS)
+    if (*count == SEMANTICS_BLOCKS)
         d->failed = true;
     else
         done[(*count)++] = block;
@@ -175,9 +175,9 @@ static uint16_t read_part(struct definition *d, LLVMValueRef i)
     struct value p = pointer(d, LLVMGetOperand(i, 0));
     unsigned bits = bits_of(d, LLVMTypeOf(i));
     if (p.base == BASE_OP && p.scale == 0)
-        return emit(d, MEANING_OP_FIELD, bits, (unsigned)p.offset, 0, 0);
+        return emit(d, SEMANTICS_OP_FIELD, bits, (unsigned)p.offset, 0, 0);
     d->failed |= p.base == BASE_OP;
-    return emit(d, MEANING_READ, bits, (unsigned)p.offset, p.scale ? p.index : MEANING_NONE,
+    return emit(d, SEMANTICS_READ, bits, (unsigned)p.offset, p.scale ? p.index : SEMANTICS_NONE,
                 (unsigned)p.scale);
 }
 
@@ -186,34 +186,34 @@ static void write_part(struct definition *d, LLVMValueRef i)
     struct value p = pointer(d, LLVMGetOperand(i, 1));
     LLVMValueRef value = LLVMGetOperand(i, 0);
     d->failed |= p.base != BASE_CPU;
-    emit(d, MEANING_WRITE, bits_of(d, LLVMTypeOf(value)), (unsigned)p.offset,
-         p.scale ? p.index : MEANING_NONE, (unsigned)p.scale);
-    emit(d, MEANING_ARGUMENT, 0, operand(d, value), 0, 0);
+    emit(d, SEMANTICS_WRITE, bits_of(d, LLVMTypeOf(value)), (unsigned)p.offset,
+         p.scale ? p.index : SEMANTICS_NONE, (unsigned)p.scale);
+    emit(d, SEMANTICS_ARGUMENT, 0, operand(d, value), 0, 0);
 }
 
 static uint16_t call(struct definition *d, LLVMValueRef i)
 {
     static const struct {
         const char *name;
-        enum meaning_code code;
+        enum semantics_code code;
         unsigned operands;
     } known[] = {
-        {"guest_load", MEANING_LOAD, 1},        {"llvm.ctlz.", MEANING_CLZ, 1},
-        {"llvm.bswap.", MEANING_BSWAP, 1},      {"llvm.bitreverse.", MEANING_BITREVERSE, 1},
-        {"llvm.fshl.", MEANING_FUNNEL_LEFT, 3}, {"llvm.fshr.", MEANING_FUNNEL_RIGHT, 3},
-        {"llvm.umax.", MEANING_UMAX, 2},        {"llvm.umin.", MEANING_UMIN, 2},
-        {"llvm.smax.", MEANING_SMAX, 2},        {"llvm.smin.", MEANING_SMIN, 2},
+        {"guest_load", SEMANTICS_LOAD, 1},        {"llvm.ctlz.", SEMANTICS_CLZ, 1},
+        {"llvm.bswap.", SEMANTICS_BSWAP, 1},      {"llvm.bitreverse.", SEMANTICS_BITREVERSE, 1},
+        {"llvm.fshl.", SEMANTICS_FUNNEL_LEFT, 3}, {"llvm.fshr.", SEMANTICS_FUNNEL_RIGHT, 3},
+        {"llvm.umax.", SEMANTICS_UMAX, 2},        {"llvm.umin.", SEMANTICS_UMIN, 2},
+        {"llvm.smax.", SEMANTICS_SMAX, 2},        {"llvm.smin.", SEMANTICS_SMIN, 2},
     };
     size_t length;
     const char *name = LLVMGetValueName2(LLVMGetCalledValue(i), &length);
     if (strncmp(name, "guest_store", 11) == 0) {
         LLVMValueRef value = LLVMGetOperand(i, 1);
-        return emit(d, MEANING_STORE, bits_of(d, LLVMTypeOf(value)), operand(d, LLVMGetOperand(i, 0)),
+        return emit(d, SEMANTICS_STORE, bits_of(d, LLVMTypeOf(value)), operand(d, LLVMGetOperand(i, 0)),
                     operand(d, value), 0);
     }
     if (strcmp(name, "guest_aligned") == 0)
-        return emit(d, MEANING_ALIGN, 64, operand(d, LLVMGetOperand(i, 0)), operand(d, LLVMGetOperand(i, 1)),
-                    0);
+        return emit(d, SEMANTICS_ALIGN, 64, operand(d, LLVMGetOperand(i, 0)),
+                    operand(d, LLVMGetOperand(i, 1)), 0);
     if (strstr(name, ".with.overflow."))
         return 0; // what is extracted counts
     for (unsigned k = 0; k < sizeof known / sizeof known[0]; k++)
@@ -232,12 +232,12 @@ static uint16_t extract(struct definition *d, LLVMValueRef i)
 {
     static const struct {
         const char *name;
-        enum meaning_code result, overflows;
+        enum semantics_code result, overflows;
     } known[] = {
-        {"llvm.sadd.", MEANING_ADD, MEANING_SADD_OVERFLOWS},
-        {"llvm.ssub.", MEANING_SUB, MEANING_SSUB_OVERFLOWS},
-        {"llvm.uadd.", MEANING_ADD, MEANING_UADD_OVERFLOWS},
-        {"llvm.usub.", MEANING_SUB, MEANING_USUB_OVERFLOWS},
+        {"llvm.sadd.", SEMANTICS_ADD, SEMANTICS_SADD_OVERFLOWS},
+        {"llvm.ssub.", SEMANTICS_SUB, SEMANTICS_SSUB_OVERFLOWS},
+        {"llvm.uadd.", SEMANTICS_ADD, SEMANTICS_UADD_OVERFLOWS},
+        {"llvm.usub.", SEMANTICS_SUB, SEMANTICS_USUB_OVERFLOWS},
     };
     LLVMValueRef of = LLVMGetOperand(i, 0);
     size_t length;
@@ -258,26 +258,26 @@ static uint16_t compare(struct definition *d, LLVMValueRef i)
     unsigned bits = bits_of(d, LLVMTypeOf(left));
     uint16_t a = d->failed ? 0 : operand(d, left), b = d->failed ? 0 : operand(d, right);
     switch (LLVMGetICmpPredicate(i)) {
-    case LLVMIntEQ: return emit(d, MEANING_EQ, bits, a, b, 0);
-    case LLVMIntNE: return emit(d, MEANING_NE, bits, a, b, 0);
-    case LLVMIntULT: return emit(d, MEANING_ULT, bits, a, b, 0);
-    case LLVMIntUGT: return emit(d, MEANING_ULT, bits, b, a, 0);
-    case LLVMIntULE: return emit(d, MEANING_ULE, bits, a, b, 0);
-    case LLVMIntUGE: return emit(d, MEANING_ULE, bits, b, a, 0);
-    case LLVMIntSLT: return emit(d, MEANING_SLT, bits, a, b, 0);
-    case LLVMIntSGT: return emit(d, MEANING_SLT, bits, b, a, 0);
-    case LLVMIntSLE: return emit(d, MEANING_SLE, bits, a, b, 0);
-    default: return emit(d, MEANING_SLE, bits, b, a, 0);
+    case LLVMIntEQ: return emit(d, SEMANTICS_EQ, bits, a, b, 0);
+    case LLVMIntNE: return emit(d, SEMANTICS_NE, bits, a, b, 0);
+    case LLVMIntULT: return emit(d, SEMANTICS_ULT, bits, a, b, 0);
+    case LLVMIntUGT: return emit(d, SEMANTICS_ULT, bits, b, a, 0);
+    case LLVMIntULE: return emit(d, SEMANTICS_ULE, bits, a, b, 0);
+    case LLVMIntUGE: return emit(d, SEMANTICS_ULE, bits, b, a, 0);
+    case LLVMIntSLT: return emit(d, SEMANTICS_SLT, bits, a, b, 0);
+    case LLVMIntSGT: return emit(d, SEMANTICS_SLT, bits, b, a, 0);
+    case LLVMIntSLE: return emit(d, SEMANTICS_SLE, bits, a, b, 0);
+    default: return emit(d, SEMANTICS_SLE, bits, b, a, 0);
     }
 }
 
 static void phi(struct definition *d, LLVMValueRef i)
 {
     unsigned n = LLVMCountIncoming(i);
-    define(d, (struct value){.key = i, .k = emit(d, MEANING_PHI, bits_of(d, LLVMTypeOf(i)), n, 0, 0)});
+    define(d, (struct value){.key = i, .k = emit(d, SEMANTICS_PHI, bits_of(d, LLVMTypeOf(i)), n, 0, 0)});
     for (unsigned k = 0; k < n; k++) {
         unsigned from = block_number(d, LLVMGetIncomingBlock(i, k));
-        emit(d, MEANING_ARGUMENT, 0, from, operand(d, LLVMGetIncomingValue(i, k)), 0);
+        emit(d, SEMANTICS_ARGUMENT, 0, from, operand(d, LLVMGetIncomingValue(i, k)), 0);
     }
 }
 
@@ -285,23 +285,23 @@ static void terminator(struct definition *d, LLVMValueRef i)
 {
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMRet:
-        emit(d, MEANING_RETURN, 0, LLVMGetNumOperands(i) ? operand(d, LLVMGetOperand(i, 0)) : MEANING_NONE, 0,
-             0);
+        emit(d, SEMANTICS_RETURN, 0,
+             LLVMGetNumOperands(i) ? operand(d, LLVMGetOperand(i, 0)) : SEMANTICS_NONE, 0, 0);
         return;
     case LLVMBr:
         if (LLVMIsConditional(i))
-            emit(d, MEANING_BRANCH, 0, operand(d, LLVMGetCondition(i)),
+            emit(d, SEMANTICS_BRANCH, 0, operand(d, LLVMGetCondition(i)),
                  block_number(d, LLVMGetSuccessor(i, 0)), block_number(d, LLVMGetSuccessor(i, 1)));
         else
-            emit(d, MEANING_JUMP, 0, block_number(d, LLVMGetSuccessor(i, 0)), 0, 0);
+            emit(d, SEMANTICS_JUMP, 0, block_number(d, LLVMGetSuccessor(i, 0)), 0, 0);
         return;
     case LLVMSwitch: {
         unsigned n = LLVMGetNumSuccessors(i);
         LLVMValueRef value = LLVMGetOperand(i, 0);
-        emit(d, MEANING_SWITCH, bits_of(d, LLVMTypeOf(value)), operand(d, value),
+        emit(d, SEMANTICS_SWITCH, bits_of(d, LLVMTypeOf(value)), operand(d, value),
              block_number(d, LLVMGetSwitchDefaultDest(i)), n - 1);
         for (unsigned k = 1; k < n; k++)
-            emit(d, MEANING_ARGUMENT, 0, operand(d, LLVMGetOperand(i, 2 * k)),
+            emit(d, SEMANTICS_ARGUMENT, 0, operand(d, LLVMGetOperand(i, 2 * k)),
                  block_number(d, LLVMGetSuccessor(i, k)), 0);
         return;
     }
@@ -313,13 +313,13 @@ static void instruction(struct definition *d, LLVMValueRef i)
 {
     static const struct {
         LLVMOpcode opcode;
-        enum meaning_code code;
+        enum semantics_code code;
     } plain[] = {
-        {LLVMAdd, MEANING_ADD},   {LLVMSub, MEANING_SUB},       {LLVMMul, MEANING_MUL},
-        {LLVMAnd, MEANING_AND},   {LLVMOr, MEANING_OR},         {LLVMXor, MEANING_XOR},
-        {LLVMShl, MEANING_SHL},   {LLVMLShr, MEANING_LSHR},     {LLVMAShr, MEANING_ASHR},
-        {LLVMUDiv, MEANING_UDIV}, {LLVMSDiv, MEANING_SDIV},     {LLVMZExt, MEANING_ZEXT},
-        {LLVMSExt, MEANING_SEXT}, {LLVMSelect, MEANING_SELECT}, {LLVMTrunc, MEANING_TRUNC},
+        {LLVMAdd, SEMANTICS_ADD},   {LLVMSub, SEMANTICS_SUB},       {LLVMMul, SEMANTICS_MUL},
+        {LLVMAnd, SEMANTICS_AND},   {LLVMOr, SEMANTICS_OR},         {LLVMXor, SEMANTICS_XOR},
+        {LLVMShl, SEMANTICS_SHL},   {LLVMLShr, SEMANTICS_LSHR},     {LLVMAShr, SEMANTICS_ASHR},
+        {LLVMUDiv, SEMANTICS_UDIV}, {LLVMSDiv, SEMANTICS_SDIV},     {LLVMZExt, SEMANTICS_ZEXT},
+        {LLVMSExt, SEMANTICS_SEXT}, {LLVMSelect, SEMANTICS_SELECT}, {LLVMTrunc, SEMANTICS_TRUNC},
     };
     LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
     uint16_t k = 0;
@@ -351,7 +351,7 @@ static void instruction(struct definition *d, LLVMValueRef i)
 // False if the definition cannot be expressed.
 static bool make_definition(struct definition *d, LLVMValueRef function)
 {
-    LLVMBasicBlockRef done[MEANING_BLOCKS];
+    LLVMBasicBlockRef done[SEMANTICS_BLOCKS];
     d->block_count = d->count = d->value_count = 0;
     d->failed = false;
     order_blocks(d, LLVMGetEntryBasicBlock(function), done, &d->block_count);
@@ -360,7 +360,7 @@ static bool make_definition(struct definition *d, LLVMValueRef function)
     define(d, (struct value){.key = LLVMGetParam(function, 0), .base = BASE_CPU});
     define(d, (struct value){.key = LLVMGetParam(function, 1), .base = BASE_OP});
     for (unsigned k = 0; k < d->block_count && !d->failed; k++) {
-        emit(d, MEANING_BLOCK, 0, k, 0, 0);
+        emit(d, SEMANTICS_BLOCK, 0, k, 0, 0);
         for (LLVMValueRef i = LLVMGetFirstInstruction(d->block[k]); i && !d->failed;
              i = LLVMGetNextInstruction(i)) {
             if (LLVMIsAPHINode(i))
@@ -389,7 +389,7 @@ int main(int argc, char **argv)
     char *message = NULL;
     if (argc != 3 || LLVMCreateMemoryBufferWithContentsOfFile(argv[1], &file, &message) ||
         LLVMParseBitcodeInContext2(context, file, &module)) {
-        fprintf(stderr, "meaning_gen: no bitcode: %s\n", message ? message : "");
+        fprintf(stderr, "semantics_gen: no bitcode: %s\n", message ? message : "");
         return 1;
     }
     FILE *out = fopen(argv[2], "w");
@@ -398,27 +398,27 @@ int main(int argc, char **argv)
         return 1;
     }
     d.layout = LLVMGetModuleDataLayout(module);
-    static struct meaning table[INSN_COUNT];
+    static struct semantics table[INSN_COUNT];
     unsigned total = 0;
-    fprintf(out, "#include \"meaning.h\"\nconst bool meaning_exists = true;\nconst struct meaning_op "
-                 "meaning_ops[] = {\n");
+    fprintf(out, "#include \"semantics.h\"\nconst bool semantics_exists = true;\nconst struct semantics_op "
+                 "semantics_ops[] = {\n");
     for (unsigned insn = 1; insn < INSN_COUNT; insn++) {
         char name[80];
         snprintf(name, sizeof name, "op_%s", names[insn]);
         LLVMValueRef function = LLVMGetNamedFunction(module, name);
         if (!function || !make_definition(&d, function))
             continue;
-        table[insn] = (struct meaning){total, (uint16_t)d.count};
+        table[insn] = (struct semantics){total, (uint16_t)d.count};
         total += d.count;
         fprintf(out, "// %s\n", names[insn]);
         for (unsigned k = 0; k < d.count; k++)
             fprintf(out, "{%u,%u,%u,%u,%u},\n", d.ops[k].code, d.ops[k].bits, d.ops[k].a, d.ops[k].b,
                     d.ops[k].c);
     }
-    fprintf(out, "};\nconst uint64_t meaning_constants[] = {\n");
+    fprintf(out, "};\nconst uint64_t semantics_constants[] = {\n");
     for (unsigned k = 0; k < constant_count; k++)
         fprintf(out, "0x%llx,\n", (unsigned long long)constants[k]);
-    fprintf(out, "};\nconst struct meaning meaning_of[INSN_COUNT] = {\n");
+    fprintf(out, "};\nconst struct semantics semantics_of[INSN_COUNT] = {\n");
     for (unsigned insn = 1; insn < INSN_COUNT; insn++)
         if (table[insn].count)
             fprintf(out, "[INSN_%s] = {%u, %u},\n", names[insn], table[insn].first, table[insn].count);

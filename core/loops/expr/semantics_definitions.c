@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The definitions of integer and memory instructions, with guest accesses as calls (16 bytes as two of 8):
-// compiled to bitcode, from which meaning_gen.c makes tables; never linked into a program.
+// compiled to bitcode, from which semantics_gen.c makes tables; never linked into a program.
 #include "core/isa/cpu.h"
 
 #define HOOK static inline __attribute__((always_inline, unused))
@@ -42,7 +42,7 @@ HOOK void require_aligned(cpu *c, const op *o, uint64_t address, unsigned size, 
     guest_aligned(address, size);
 }
 
-// A definition that calls this has no meaning that a table can hold.
+// A definition that calls this is not one that a table can hold.
 void beyond_tables(void);
 
 static uint64_t read_counter(cpu *c)

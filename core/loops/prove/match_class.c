@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The class that a summary shows.
-#include "core/loops/kernels/list.h"
-#include "core/loops/kernels/sort.h"
+#include "match.h"
 
 // The stride of an access, if that is a constant.
 static bool constant_stride(struct prover *v, unsigned address, int64_t *stride)
@@ -29,15 +28,15 @@ static enum loop_class class_of_stores(struct prover *v)
             return LOOP_OTHER;
         stores++;
         bytes += a->size;
-        int load = form_source(v, a->value);
-        if (!form_is_always(s, a->condition))
+        int load = match_source(v, a->value);
+        if (!match_always(s, a->condition))
             continue;
         if (v->shape[a->value] == SHAPE_FIXED) {
             fixed++;
         } else if (load >= 0 && s->accesses[load].size == a->size &&
                    v->shape[s->accesses[load].address] == SHAPE_AFFINE) {
             copies++;
-        } else if (form_chain(v, a, &chain)) {
+        } else if (match_chain(v, a, &chain)) {
             lookups++;
             fields = chain.index.count > fields ? chain.index.count : fields;
         }
@@ -71,7 +70,7 @@ static enum loop_class class_of_exit(struct prover *v, const struct loop_exit *x
     const struct loop_summary *s = v->s;
     const struct node *n = plain_condition(s, &s->nodes[x->condition]);
     if (n->kind >= NODE_EQ && n->kind <= NODE_SLE) {
-        int a = form_source(v, n->a), b = form_source(v, n->b);
+        int a = match_source(v, n->a), b = match_source(v, n->b);
         bool a_moves = a >= 0 && v->shape[s->accesses[a].address] == SHAPE_AFFINE;
         bool b_moves = b >= 0 && v->shape[s->accesses[b].address] == SHAPE_AFFINE;
         int64_t stride;
@@ -104,7 +103,7 @@ static enum loop_class class_of_exits(struct prover *v)
     return class;
 }
 
-enum loop_class form_class(struct prover *v)
+enum loop_class match_class(struct prover *v)
 {
     const struct loop_summary *s = v->s;
     unsigned stores = 0, loads = 0, carried = 0, counted = 0;
@@ -116,9 +115,9 @@ enum loop_class form_class(struct prover *v)
         counted += s->exits[i].counted;
     struct sort sort;
     struct list list;
-    if (!stores && list_form(v, &list))
+    if (!stores && match_list(v, &list))
         return LOOP_LIST_WALK;
-    if (stores && counted == s->exit_count && sort_form(v, &sort))
+    if (stores && counted == s->exit_count && match_sort(v, &sort))
         return LOOP_SORT_PASS;
     for (unsigned i = 0; i < LOOP_VAR_LENGTH; i++) {
         if (i > REG_SP && (s->vars[i].shape == VAR_AFFINE || s->vars[i].shape == VAR_CARRIED))

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fills and plain copies.
-#include <string.h>
-
-#include "kernels.h"
+#include "stream.h"
 
 static void fill(uint8_t *to, int64_t step, unsigned size, uint64_t value, uint64_t count)
 {
@@ -24,26 +22,29 @@ static void fill(uint8_t *to, int64_t step, unsigned size, uint64_t value, uint6
 #undef FILL
 }
 
-static uint64_t run_fill(const struct loop_plan *p, const struct entry *e, uint64_t *x)
+uint64_t stream_fill(const struct kernel *kernel, const struct entry *e, uint64_t *x)
 {
+    const struct access_range *ranges = e->guard->ranges;
     (void)x;
-    // The streams may meet after e->batch iterations.
+    // The streams may overlap after e->batch iterations.
     for (uint64_t first = 0, n; first < e->count; first += n) {
         n = e->count - first < e->batch ? e->count - first : e->batch;
-        for (unsigned i = 0; i < p->stream_count; i++) {
-            const struct reach *r = &p->reaches[p->streams[i].store];
+        for (unsigned i = 0; i < kernel->stream_count; i++) {
+            const struct access_range *r = &ranges[kernel->streams[i].store];
             const uint64_t step = quantity_of(e, r->step);
             fill(e->memory->base + strip_tag(quantity_of(e, r->base) + first * step), (int64_t)step, r->size,
-                 quantity_of(e, p->streams[i].value), n);
+                 quantity_of(e, kernel->streams[i].value), n);
         }
     }
-    return e->count * p->length;
+    return e->count * kernel->length;
 }
 
 // Within e->batch iterations no load comes to what a store has changed.
-static uint64_t run_copy(const struct loop_plan *p, const struct entry *e, uint64_t *x)
+uint64_t stream_copy(const struct kernel *kernel, const struct entry *e, uint64_t *x)
 {
-    const struct reach *load = &p->reaches[p->streams[0].load], *store = &p->reaches[p->streams[0].store];
+    const struct access_range *ranges = e->guard->ranges;
+    const struct access_range *load = &ranges[kernel->streams[0].load],
+                              *store = &ranges[kernel->streams[0].store];
     const uint8_t *from = e->memory->base + strip_tag(quantity_of(e, load->base));
     uint8_t *to = e->memory->base + strip_tag(quantity_of(e, store->base));
     const int64_t from_step = (int64_t)quantity_of(e, load->step);
@@ -58,7 +59,7 @@ static uint64_t run_copy(const struct loop_plan *p, const struct entry *e, uint6
             to += (int64_t)n * to_step;
             from += (int64_t)n * from_step;
         }
-        return e->count * p->length;
+        return e->count * kernel->length;
     }
 #define COPY(type)                                                                                           \
     do {                                                                                                     \
@@ -68,15 +69,5 @@ static uint64_t run_copy(const struct loop_plan *p, const struct entry *e, uint6
     } while (0)
     EACH_SIZE(size, COPY)
 #undef COPY
-    return e->count * p->length;
-}
-
-void kernel_choose_fill(struct loop_plan *p)
-{
-    p->run = run_fill;
-}
-
-void kernel_choose_copy(struct loop_plan *p)
-{
-    p->run = run_copy;
+    return e->count * kernel->length;
 }

@@ -1,60 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "forms.h"
+#include "match.h"
 
 static const struct node *node_of(const struct prover *v, unsigned node)
 {
     return &v->s->nodes[node];
 }
-
-bool form_is_always(const struct loop_summary *s, unsigned condition)
-{
-    return s->nodes[condition].kind == NODE_CONSTANT && s->nodes[condition].value == 1;
-}
-
-int form_load(const struct loop_summary *s, unsigned node)
-{
-    unsigned least = 64;
-    const struct node *n = &s->nodes[node];
-    for (; n->kind == NODE_ZEXT || n->kind == NODE_TRUNC; n = &s->nodes[n->a])
-        least = n->bits < least ? n->bits : least;
-    return n->kind == NODE_LOAD && n->bits <= least ? n->a : -1;
-}
-
-int form_source(const struct prover *v, unsigned node)
-{
-    const struct node *n = node_of(v, node);
-    while (n->kind == NODE_ZEXT || n->kind == NODE_TRUNC)
-        n = node_of(v, n->a);
-    if (n->kind == NODE_VAR && n->a <= REG_SP && v->reduced[n->a] &&
-        v->reductions[n->a].kind == REDUCE_LAST && !v->reductions[n->a].has_condition)
-        node = v->reductions[n->a].terms[0].node;
-    return form_load(v->s, node);
-}
-
-// ---- look-ups ----
-
-bool form_chain(struct prover *v, const struct access *store, struct chain *c)
-{
-    const struct loop_summary *s = v->s;
-    unsigned value = store->value;
-    c->bytes = store->size == 1;
-    for (c->levels = 0; c->levels < LEVELS;) {
-        int load = form_load(s, value);
-        if (load < 0 || v->shape[s->accesses[load].address] != SHAPE_VARYING ||
-            !values_split(v, s->accesses[load].address, &c->table[c->levels++], &value))
-            return false;
-        c->bytes = c->bytes && s->accesses[load].size == 1;
-        if (values_fields(v, value, &c->index))
-            return c->index.count > 0;
-        if (node_of(v, value)->kind == NODE_SHL && v->shape[node_of(v, value)->b] == SHAPE_FIXED) {
-            c->bytes = false;
-            value = node_of(v, value)->a;
-        }
-    }
-    return false;
-}
-
-// ---- reductions ----
 
 // The register itself at the start of the iteration, in the width of the reduction.
 static bool is_self(const struct prover *v, const struct reduction *r, unsigned node)
@@ -174,12 +124,12 @@ static bool select_reduction(struct prover *v, struct reduction *r, const struct
 static bool table_reduction(struct prover *v, struct reduction *r, const struct node *n)
 {
     for (unsigned i = 0; i < 2; i++) {
-        int load = form_load(v->s, i ? n->b : n->a);
+        int load = match_load(v->s, i ? n->b : n->a);
         const struct node *shifted = node_of(v, i ? n->a : n->b);
         unsigned index;
         if (load < 0 || shifted->kind != NODE_LSHR || !is_self(v, r, shifted->a) ||
             node_of(v, shifted->b)->kind != NODE_CONSTANT || node_of(v, shifted->b)->value >= r->bits ||
-            !form_is_always(v->s, v->s->accesses[load].condition) ||
+            !match_always(v->s, v->s->accesses[load].condition) ||
             !values_split(v, v->s->accesses[load].address, &r->k, &index))
             continue;
         const struct node *x = node_of(v, index);
@@ -257,7 +207,7 @@ static bool find_reduction(struct prover *v, unsigned var, struct reduction *r)
     return true;
 }
 
-void forms_begin(struct prover *v, const struct loop_summary *s, struct loop_plan *p)
+void reductions_begin(struct prover *v, const struct loop_summary *s, struct loop_plan *p)
 {
     values_begin(v, s, p);
     // One may be made from others that were found before.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // table[index(i)] and table[table[index(i)]] to memory, of bytes: DOOM's columns and spans.
-#include "kernels.h"
+#include "lookup.h"
 
 // Without the shifts by a register of BMI2 each index takes twice as long.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
@@ -70,23 +70,22 @@ static void (*const look_ups[3][3][2])(const struct lookup *, const struct looku
 };
 #undef EACH_SHAPE
 
-static uint64_t run_lookup(const struct loop_plan *p, const struct entry *e, uint64_t *x)
+uint64_t lookup_run(const struct kernel *k, const struct entry *e, uint64_t *x)
 {
-    const struct lookup *l = &p->lookup;
+    const struct lookup *l = &k->lookup;
     uint8_t *memory = e->memory->base;
     struct lookup_places at;
     (void)x;
     for (unsigned i = 0; i < l->stores; i++)
-        at.to[i] = memory + strip_tag(quantity_of(e, p->reaches[l->store[i]].base));
+        at.to[i] = memory + strip_tag(quantity_of(e, e->guard->ranges[l->store[i]].base));
     for (unsigned i = 0; i < l->tables; i++)
         at.table[i] = memory + signed_offset(quantity_of(e, l->table[i]));
-    l->run(l, &at, (int64_t)quantity_of(e, p->reaches[l->store[0]].step), quantity_of(e, l->r),
+    l->run(l, &at, (int64_t)quantity_of(e, e->guard->ranges[l->store[0]].step), quantity_of(e, l->r),
            quantity_of(e, l->r_step), e->count);
-    return e->count * p->length;
+    return e->count * k->length;
 }
 
-void kernel_choose_lookup(struct loop_plan *p)
+void lookup_choose(struct lookup *l)
 {
-    p->lookup.run = look_ups[p->lookup.index][p->lookup.tables - 1][p->lookup.stores - 1];
-    p->run = run_lookup;
+    l->run = look_ups[l->index][l->tables - 1][l->stores - 1];
 }

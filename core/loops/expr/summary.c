@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs the body of a loop once on symbols. Branches inside make the run go both ways: each way carries the
 // condition under which it is taken, and where ways meet, values are chosen by it.
-#include "meaning.h"
+#include "semantics.h"
 #include "symbolic.h"
 
 #include <stdlib.h>
@@ -249,11 +249,11 @@ bool loop_summarize(struct loop_summary *s, uint32_t header, const uint32_t *wor
 {
     memset(s, 0, sizeof *s);
     bool fits = length > 0 && length <= SUMMARY_BODY_MAX;
-    struct body *b = fits && meaning_exists ? malloc(sizeof *b) : NULL;
+    struct body *b = fits && semantics_exists ? malloc(sizeof *b) : NULL;
     if (!b) {
-        *reason = !meaning_exists ? "this build has no definitions to summarise from"
-                  : fits          ? "no memory"
-                                  : "too long";
+        *reason = !semantics_exists ? "this build has no definitions to summarise from"
+                  : fits            ? "no memory"
+                                    : "too long";
         return false;
     }
     s->header = header;

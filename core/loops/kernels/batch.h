@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A loop's iterations many at a time: a small program whose operations each go over a batch of iterations
 // before the next one begins.
-#ifndef CORE_LOOPS_KERNELS_BATCH_H
-#define CORE_LOOPS_KERNELS_BATCH_H
+#ifndef CORE_LOOPS_BATCH_H
+#define CORE_LOOPS_BATCH_H
 
-#include "core/loops/prove/forms.h"
-#include "core/loops/prove/guard.h"
+#include "kernel.h"
 #include "scan.h"
 
 enum {
@@ -15,14 +14,31 @@ enum {
     REDUCTIONS = 8,
 };
 
+// How a carried register r is made from itself and from nodes that are known, all modulo 2^bits.
+enum reduction_kind {
+    REDUCE_ADD, // r + the terms
+    REDUCE_XOR, // r ^ x
+    REDUCE_OR,
+    REDUCE_AND,
+    REDUCE_MIN,
+    REDUCE_MAX,
+    REDUCE_MIN_SIGNED,
+    REDUCE_MAX_SIGNED,
+    REDUCE_LAST, // condition ? x : r, or x
+    REDUCE_MULTIPLY_ADD, // r x k + the terms
+    REDUCE_MULTIPLY_XOR, // (r x k) ^ x
+    REDUCE_XOR_MULTIPLY, // (r ^ x) x k
+    REDUCE_TABLE, // table[(r ^ x) & mask] ^ r >> shift: what access `load` reads
+};
+
 enum lane_op_kind {
     // enum node_kind, then:
     LANE_FIXED = NODE_BITREVERSE + 1, // start in all lanes; once
     LANE_AFFINE, // start + i x step
-    LANE_LOAD, // reach
+    LANE_LOAD, // range
     LANE_GATHER, // start + a
     LANE_SCAN, // a reduced register at the start of each iteration
-    LANE_STORE, // a to reach
+    LANE_STORE, // a to range
     LANE_STORE_IF, // if b
     LANE_LEAVES, // exit number `index` is taken if a
     LANE_REDUCE, // reduction number `index`, where only its result counts
@@ -31,7 +47,7 @@ enum lane_op_kind {
 struct lane_op {
     uint8_t kind, bits, from, size;
     uint8_t to, a, b, c; // slots
-    uint8_t reach, index;
+    uint8_t range, index;
     struct quantity start, step;
 };
 
@@ -57,16 +73,12 @@ struct batch {
     uint8_t length;
 };
 
-// Makes the programs for what the loop does besides advancing its affine registers. False with a reason if
-// it cannot be done like this.
-bool batch_build(struct prover *v, struct batch *b, const char **reason);
-
 // The first iteration in [0, limit) in which one of the exits is taken that are not counted: *last, *exit.
-enum found batch_find(const struct loop_plan *p, const struct entry *e, uint64_t limit, uint64_t *last,
+enum found batch_find(const struct batch *b, const struct entry *e, uint64_t limit, uint64_t *last,
                       unsigned *exit);
 
 // e->count iterations; the values of reduced registers go to x. Returns the sum of the iterations' lengths
 // where they vary.
-uint64_t batch_run(const struct loop_plan *p, const struct entry *e, uint64_t *x);
+kernel_function batch_run;
 
 #endif
