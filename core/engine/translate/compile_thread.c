@@ -87,7 +87,7 @@ static bool load_llvm(struct translator *t, struct compiler *compiler)
                                       : dlerror());
         return false;
     }
-    compiler->jit = compiler->functions->create(error, sizeof error);
+    compiler->jit = compiler->functions->create(level_of_host(), error, sizeof error);
     if (!compiler->jit)
         guest_log(t->guest, "the translator does not start, the program is interpreted: %s", error);
     return compiler->jit;

@@ -14,7 +14,10 @@
 #include "llvm_region.h"
 #include "translator_identity.h"
 
-extern const unsigned char translate_bitcode[], translate_bitcode_end[];
+#define EMBEDDED(level)                                                                                      \
+    extern const unsigned char translate_bitcode_##level[], translate_bitcode_##level##_end[];
+LEVELS(EMBEDDED)
+#undef EMBEDDED
 
 static bool emit(struct jit *j, LLVMModuleRef module, struct jit_object *object)
 {
@@ -199,8 +202,12 @@ static void jit_destroy(struct jit *j)
     free(j);
 }
 
-static struct jit *jit_create(char *error, size_t size)
+static struct jit *jit_create(enum level level, char *error, size_t size)
 {
+#define EMBEDDED(level)                                                                                      \
+    {(const char *)translate_bitcode_##level, (const char *)translate_bitcode_##level##_end},
+    static const char *const bitcodes[LEVEL_COUNT][2] = {LEVELS(EMBEDDED)};
+#undef EMBEDDED
     struct jit *j = calloc(1, sizeof *j);
     if (!j) {
         snprintf(error, size, "no memory for the translator");
@@ -213,8 +220,7 @@ static struct jit *jit_create(char *error, size_t size)
     LLVMInitializeX86AsmPrinter();
     j->context = LLVMContextCreate();
     LLVMMemoryBufferRef bitcode = LLVMCreateMemoryBufferWithMemoryRange(
-        (const char *)translate_bitcode, (size_t)(translate_bitcode_end - translate_bitcode), "bitcode",
-        false);
+        bitcodes[level][0], (size_t)(bitcodes[level][1] - bitcodes[level][0]), "bitcode", false);
     char *message = NULL;
     LLVMTargetRef target = NULL;
     if (LLVMParseBitcodeInContext2(j->context, bitcode, &j->templates)) {

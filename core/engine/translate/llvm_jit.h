@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "level.h"
 #include "region.h"
 
 struct jit;
@@ -41,8 +42,9 @@ enum jit_result {
 #define JIT_MODULE "translate_llvm.so"
 
 struct jit_functions {
-    // Reads the bitcode that was built in. One jit serves one thread. NULL with a message in error.
-    struct jit *(*create)(char *error, size_t size);
+    // Reads the bitcode that was built in for that level; regions are compiled for the very processor that
+    // this runs on, the glue for the level. One jit serves one thread. NULL with a message in error.
+    struct jit *(*create)(enum level level, char *error, size_t size);
     void (*destroy)(struct jit *j);
     // Whether instructions of this kind (enum insn) can be compiled; the others are left to the interpreter.
     bool (*usable)(struct jit *j, unsigned insn);
