@@ -53,12 +53,6 @@ static bool is_usable(void *user, unsigned insn)
     return compiler->functions->usable(compiler->jit, insn);
 }
 
-static enum flags_use flags_use(void *user, unsigned insn)
-{
-    const struct compiler *compiler = ((void **)user)[1];
-    return compiler->functions->flags_use(compiler->jit, insn);
-}
-
 static bool module_path(const struct translator *t, char *path, size_t size)
 {
     const char *folder = t->guest->config.library_folder;
@@ -127,7 +121,7 @@ static void find_loops(struct translator *t, struct region *r)
 static void compile(struct translator *t, struct compiler *compiler, uint32_t pc)
 {
     void *user[2] = {t, compiler};
-    struct region_source source = {user, read_page, was_executed, is_usable, flags_use, branch_counts};
+    struct region_source source = {user, read_page, was_executed, is_usable, branch_counts};
     struct compiled *c = calloc(1, sizeof *c);
     struct region *r = malloc(sizeof *r);
     enum jit_result result = JIT_AGAIN;

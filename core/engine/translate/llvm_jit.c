@@ -93,12 +93,6 @@ static bool jit_usable(struct jit *j, unsigned insn)
     return template_of(j, insn)->usable;
 }
 
-static enum flags_use jit_flags_use(struct jit *j, unsigned insn)
-{
-    const struct template *t = template_of(j, insn);
-    return t->reads_flags ? FLAGS_READ : t->writes_flags ? FLAGS_WRITTEN : FLAGS_UNUSED;
-}
-
 // ---- pairs of guest instructions that are one of the host's, which LLVM does not know ----
 
 // The state of a call of the intrinsic f with a key of zero; NULL for any other value.
@@ -257,5 +251,5 @@ static struct jit *jit_create(enum level level, char *error, size_t size)
 __attribute__((visibility("default"))) extern const char jit_identity[];
 const char jit_identity[] = TRANSLATOR_IDENTITY;
 __attribute__((visibility("default"))) extern const struct jit_functions jit_functions;
-const struct jit_functions jit_functions = {jit_create,    jit_destroy, jit_usable,
-                                            jit_flags_use, jit_compile, jit_compile_glue};
+const struct jit_functions jit_functions = {jit_create, jit_destroy, jit_usable, jit_compile,
+                                            jit_compile_glue};

@@ -48,8 +48,6 @@ struct jit_functions {
     void (*destroy)(struct jit *j);
     // Whether instructions of this kind (enum insn) can be compiled; the others are left to the interpreter.
     bool (*usable)(struct jit *j, unsigned insn);
-    // What such an instruction does with NZCV.
-    enum flags_use (*flags_use)(struct jit *j, unsigned insn);
     // Compiles a region. dump: NULL, or a folder that receives its guest code, IR and object.
     enum jit_result (*compile)(struct jit *j, const struct region *r, const char *dump,
                                struct jit_object *object);
