@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/error.h" // struct error: why something failed
 #include "core/state/machine_config.h" // struct machine_config: what a machine is made of
 #include "core/state/machine_state.h" // struct machine_fault: how it stands
 #include "core/state/machine_stats.h" // struct machine_stats, machine_loop: what it counts
@@ -27,17 +28,15 @@ const char *machine_engine_names(void);
 enum machine_engine machine_default_engine(void);
 
 extern const char *const machine_dispatch_names[MACHINE_DISPATCH_MODES]; // "off", …
-// Whether the files of the dispatch net at base can be used; if not, error (size bytes) says why not.
-bool machine_check_dispatch(const char *base, char *error, size_t size);
+// Whether the files of the dispatch net at base can be used; if not, *error says why not.
+bool machine_check_dispatch(const char *base, struct error *error);
 // False if there is no mode of that name.
 bool machine_dispatch_by_name(const char *name, enum machine_dispatch *dispatch);
 
 // ---- life ----
 
-// Creates a machine with its program loaded. On failure returns NULL and writes a message of what happened
-// and what to do to error (size bytes); *reason tells which kind it is.
-machine *machine_create(const struct machine_config *config, enum machine_error *reason, char *error,
-                        size_t size);
+// Creates a machine with its program loaded. On failure returns NULL, with *error.
+machine *machine_create(const struct machine_config *config, struct error *error);
 void machine_destroy(machine *m);
 
 // Runs up to budget guest instructions (UINT64_MAX: until something happens).

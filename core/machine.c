@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
+#include "core/base/clock.h"
 #include "core/devices/devices.h"
 #include "core/engine/dispatch/dispatch_modes.h"
 #include "core/engine/engine.h"
@@ -20,7 +20,6 @@
 #include "core/linux/linux.h"
 #include "core/loops/optimizer.h"
 #include "core/loops/watch.h"
-#include "core/nn/tensor.h"
 #include "core/state/fault.h"
 
 // Linux signal and si_code numbers, the same on every architecture that we run on.
@@ -37,13 +36,6 @@ enum {
 // Instructions between two looks at requests: about 0.2 ms.
 #define SLICE 200000u
 #define TRANSLATED_SLICE 2000000u
-
-static uint64_t host_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 struct machine {
     struct guest guest; // first: the guest_host functions find the machine by it
@@ -108,7 +100,8 @@ static void publish(machine *m)
 {
     struct guest *g = &m->guest;
     count_dispatch(m);
-    uint64_t now = host_ns(), elapsed = now - m->counted_ns, idle = g->stats.idle_ns - m->counted_idle_ns;
+    uint64_t now = clock_monotonic_ns(), elapsed = now - m->counted_ns,
+             idle = g->stats.idle_ns - m->counted_idle_ns;
     g->stats.emulating_ns += elapsed > idle ? elapsed - idle : 0;
     m->counted_ns = now;
     m->counted_idle_ns = g->stats.idle_ns;
@@ -125,7 +118,7 @@ static void publish(machine *m)
 // Leaves the time since publish out of emulating_ns: a callback's, which is not the guest's.
 static void skip_time(machine *m)
 {
-    m->counted_ns = host_ns();
+    m->counted_ns = clock_monotonic_ns();
 }
 
 // ---- what lower floors ask for ----
@@ -180,7 +173,7 @@ static void forget_code(void *owner, uint64_t address, uint64_t length)
 static void load_dispatch(machine *m)
 {
     struct guest *g = &m->guest;
-    struct nn_error error;
+    struct error error;
     g->dispatch = dispatch_create(g->config.dispatch_model, &error);
     if (!g->dispatch) {
         guest_log(g, "no dispatch by net: %s", error.text);
@@ -193,10 +186,10 @@ static void load_dispatch(machine *m)
 static void create_loops(machine *m)
 {
     struct guest *g = &m->guest;
-    char error[600];
-    g->loops = loops_create(g, g->config.loop_models, error, sizeof error);
+    struct error error;
+    g->loops = loops_create(g, g->config.loop_models, &error);
     if (!g->loops)
-        guest_log(g, "no loop is replaced: %s", error);
+        guest_log(g, "no loop is replaced: %s", error.text);
     else if (g->config.cache_folder && !grants_reach(&g->config, g->config.cache_folder))
         loops_load_cache(g->loops, g->config.cache_folder);
 }
@@ -215,10 +208,10 @@ enum machine_engine machine_get_engine(const machine *m)
 static void start_translator(machine *m)
 {
     struct guest *g = &m->guest;
-    char error[256];
-    g->translator = translator_create(g, g->precise_faults, error, sizeof error);
+    struct error error;
+    g->translator = translator_create(g, g->precise_faults, &error);
     if (!g->translator) {
-        guest_log(g, "the program is interpreted: %s", error);
+        guest_log(g, "the program is interpreted: %s", error.text);
         machine_set_engine(m, MACHINE_ENGINE_INTERP);
         g->translating = false;
     } else if (g->config.cache_folder && !g->config.verify &&
@@ -258,17 +251,15 @@ static void update_entering(machine *m)
     set_entering(m, g->translating && (!g->precise_faults || translator_is_precise(g->translator)));
 }
 
-machine *machine_create(const struct machine_config *config, enum machine_error *reason, char *error,
-                        size_t size)
+machine *machine_create(const struct machine_config *config, struct error *error)
 {
     isa_init();
     fault_init(linux_note_host_signal);
-    *reason = MACHINE_ERROR_HOST;
     // Below 2 GiB, where translated code can address it.
     machine *m =
         mmap(NULL, sizeof *m, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
     if (m == MAP_FAILED) {
-        snprintf(error, size, "no memory for the machine");
+        error_set(error, "no memory for the machine");
         return NULL;
     }
     struct guest *g = &m->guest;
@@ -276,10 +267,10 @@ machine *machine_create(const struct machine_config *config, enum machine_error 
     g->config = *config;
     pthread_mutex_init(&m->publish_lock, NULL);
     if (memory_create(&g->memory, config->ram ? config->ram : 1ull << 30) != 0) {
-        snprintf(error, size,
-                 "the host denied 20 GiB of address space (not memory) for the guest: %s; "
-                 "raise the limit that `ulimit -v` shows",
-                 strerror(errno));
+        error_set(error,
+                  "the host denied 20 GiB of address space (not memory) for the guest: %s; "
+                  "raise the limit that `ulimit -v` shows",
+                  strerror(errno));
         munmap(m, sizeof *m);
         return NULL;
     }
@@ -294,9 +285,9 @@ machine *machine_create(const struct machine_config *config, enum machine_error 
     g->memory.owner = g;
     g->devices = devices_create(g);
     if (!g->devices)
-        snprintf(error, size, "the host denied the device page: %s", strerror(errno));
+        error_set(error, "the host denied the device page: %s", strerror(errno));
     else
-        g->process = linux_create(g, reason, error, size);
+        g->process = linux_create(g, error);
     if (!g->process) {
         machine_destroy(m);
         return NULL;
@@ -399,12 +390,9 @@ bool machine_dispatch_by_name(const char *name, enum machine_dispatch *dispatch)
     return false;
 }
 
-bool machine_check_dispatch(const char *base, char *error, size_t size)
+bool machine_check_dispatch(const char *base, struct error *error)
 {
-    struct nn_error reason;
-    struct dispatch *d = dispatch_create(base, &reason);
-    if (!d)
-        snprintf(error, size, "%s", reason.text);
+    struct dispatch *d = dispatch_create(base, error);
     dispatch_destroy(d);
     return d != NULL;
 }

@@ -356,15 +356,14 @@ int main(int argc, char **argv)
         .loops = options.loops,
         .verify = options.verify,
     };
-    enum machine_error reason;
-    char error[1024];
-    machine *m = machine_create(&config, &reason, error, sizeof error);
+    struct error error;
+    machine *m = machine_create(&config, &error);
     if (!m) {
-        fprintf(stderr, "a64run: %s\n", error);
+        fprintf(stderr, "a64run: %s\n", error.text);
         remove_tmp(&grants);
-        return reason == MACHINE_ERROR_NO_FILE       ? STATUS_NO_FILE
-               : reason == MACHINE_ERROR_NOT_PROGRAM ? STATUS_NOT_PROGRAM
-                                                     : STATUS_OWN;
+        return error.kind == ERROR_NO_FILE       ? STATUS_NO_FILE
+               : error.kind == ERROR_NOT_PROGRAM ? STATUS_NOT_PROGRAM
+                                                 : STATUS_OWN;
     }
     enum machine_state state;
     while ((state = machine_run(m, UINT64_MAX)) == MACHINE_RUNNING)

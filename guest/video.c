@@ -71,7 +71,10 @@ void I_GraphicsCheckCommandLine(void)
 
 void I_InitGraphics(void)
 {
-    fingerprints_open();
+    int hashes = M_CheckParmWithArgs("-framehash", 1);
+    if (hashes > 0) {
+        framehash_open(myargv[hashes + 1]);
+    }
     memset(screen, 0, sizeof screen);
     I_SetPalette(W_CacheLumpName(DEH_String("PLAYPAL"), PU_CACHE));
     V_RestoreBuffer();
@@ -127,8 +130,7 @@ void I_FinishUpdate(void)
     memcpy(page->palette, palette, sizeof page->palette);
     publish(&page->info);
     page->info.frame++;
-    fingerprints_of_frame();
-    audio_advance();
+    framehash_write();
     platform_present();
     clock_frame_presented();
     V_RestoreDiskBackground();

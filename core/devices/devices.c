@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/state/guest.h"
 #include "guest/device_page.h"
 
@@ -31,7 +32,6 @@ struct devices {
     int fd; // the page's memfd, -1 without a device
     struct device_page *page;
     uint32_t ring_head; // events put into the guest's ring so far; emulation thread
-    uint32_t audio_tail; // samples taken from the guest's ring so far; emulation thread
     struct look look;
     pthread_mutex_t lock; // for all that follows
     pthread_cond_t wake;
@@ -42,13 +42,6 @@ struct devices {
     struct device_event events[DEVICE_EVENTS];
     unsigned first_event, event_count;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 // ---- creation ----
 
@@ -79,7 +72,7 @@ struct devices *devices_create(const struct guest *g)
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&d->lock, NULL);
     d->fd = -1;
-    d->host_ns = now_ns();
+    d->host_ns = clock_monotonic_ns();
     d->speed = g->config.clock == MACHINE_CLOCK_VIRTUAL ? 0 : 100;
     if (g->config.device && !create_page(d)) {
         int error = errno;
@@ -87,10 +80,8 @@ struct devices *devices_create(const struct guest *g)
         errno = error;
         return NULL;
     }
-    if (d->page) {
+    if (d->page)
         d->page->info.clock_mode = d->speed ? DEVICE_CLOCK_REAL : DEVICE_CLOCK_VIRTUAL;
-        d->page->audio.wanted = g->config.audio != NULL;
-    }
     return d;
 }
 
@@ -125,14 +116,14 @@ static uint64_t clock_locked(const struct devices *d)
 {
     if (d->paused || !d->speed)
         return d->guest_ns;
-    return d->guest_ns + (uint64_t)((unsigned __int128)(now_ns() - d->host_ns) * d->speed / 100);
+    return d->guest_ns + (uint64_t)((unsigned __int128)(clock_monotonic_ns() - d->host_ns) * d->speed / 100);
 }
 
 // Makes the present moment the one from which the clock is reckoned, before speed or paused change.
 static void set_anchor(struct devices *d)
 {
     d->guest_ns = clock_locked(d);
-    d->host_ns = now_ns();
+    d->host_ns = clock_monotonic_ns();
 }
 
 uint64_t devices_clock_ns(struct devices *d)
@@ -173,7 +164,7 @@ void devices_set_paused(struct devices *d, bool paused)
 static bool wait_until(struct guest *g, uint64_t deadline, bool for_event)
 {
     struct devices *d = g->devices;
-    uint64_t start = now_ns();
+    uint64_t start = clock_monotonic_ns();
     bool reached = true;
     pthread_mutex_lock(&d->lock);
     while (clock_locked(d) < deadline && !(for_event && d->event_count)) {
@@ -191,12 +182,12 @@ static bool wait_until(struct guest *g, uint64_t deadline, bool for_event)
         uint64_t guest_left = deadline - clock_locked(d), left = WAIT_MAX_NS;
         if (!d->paused && guest_left < WAIT_MAX_NS)
             left = guest_left * 100 / d->speed + 1;
-        uint64_t end = now_ns() + left;
+        uint64_t end = clock_monotonic_ns() + left;
         const struct timespec t = {(time_t)(end / SECOND), (long)(end % SECOND)};
         pthread_cond_timedwait(&d->wake, &d->lock, &t);
     }
     pthread_mutex_unlock(&d->lock);
-    g->stats.idle_ns += now_ns() - start;
+    g->stats.idle_ns += clock_monotonic_ns() - start;
     return reached;
 }
 
@@ -293,34 +284,12 @@ void devices_look(struct guest *g)
     d->look = look_now(g, clock_now(d)); // what this look will see
 }
 
-// ---- sound ----
-
-// Hands on what is in the ring. The guest may claim that there is more than fits: then the oldest is lost.
-static void take_audio(struct guest *g)
-{
-    struct device_audio *ring = &g->devices->page->audio;
-    uint32_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE), tail = g->devices->audio_tail;
-    if (!g->config.audio)
-        return;
-    if (head - tail > DEVICE_AUDIO_FRAMES)
-        tail = head - DEVICE_AUDIO_FRAMES;
-    while (tail != head) {
-        uint32_t from = tail % DEVICE_AUDIO_FRAMES, count = head - tail;
-        count = count < DEVICE_AUDIO_FRAMES - from ? count : DEVICE_AUDIO_FRAMES - from;
-        g->config.audio(g->config.user, (const int16_t(*)[2])ring->samples + from, count);
-        tail += count;
-    }
-    g->devices->audio_tail = tail;
-    __atomic_store_n(&ring->tail, tail, __ATOMIC_RELEASE);
-}
-
 // ---- requests of the guest ----
 
 static void present(struct guest *g)
 {
     const struct device_page *page = g->devices->page;
     g->stats.frames++;
-    take_audio(g);
     const struct machine_frame frame = {.indices = page->frame,
                                         .palette = page->palette,
                                         .number = (uint32_t)g->stats.frames,
@@ -333,7 +302,6 @@ int64_t devices_ioctl(struct guest *g, uint32_t request, uint64_t argument)
     struct devices *d = g->devices;
     switch (request) {
     case DEVICE_PRESENT: present(g); break;
-    case DEVICE_AUDIO: take_audio(g); break;
     case DEVICE_WAIT:
         if (argument > 1000000)
             return -EINVAL;

@@ -18,28 +18,12 @@
 #include "isa.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/text.h"
 #include "cpu.h"
-
-struct text {
-    char *at;
-    size_t left;
-};
-
-static __attribute__((format(printf, 2, 3))) void add(struct text *t, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int n = vsnprintf(t->at, t->left, format, arguments);
-    va_end(arguments);
-    size_t written = n < 0 ? 0 : (size_t)n < t->left ? (size_t)n : t->left - 1;
-    t->at += written;
-    t->left -= written;
-}
 
 static uint8_t slot_of(const op *o, char letter)
 {
@@ -55,11 +39,11 @@ static void add_general(struct text *t, char class, uint8_t index)
 {
     char prefix = class == 'X' ? 'x' : 'w';
     if (index == REG_SP)
-        add(t, class == 'X' ? "sp" : "wsp");
+        text_add(t, class == 'X' ? "sp" : "wsp");
     else if (index == REG_ZERO || index == REG_SINK)
-        add(t, "%czr", prefix);
+        text_add(t, "%czr", prefix);
     else
-        add(t, "%c%u", prefix, index);
+        text_add(t, "%c%u", prefix, index);
 }
 
 // What of a SIMD register is meant, and by how much its elements are larger than size says.
@@ -82,13 +66,13 @@ static bool add_simd(struct text *t, char letter, uint8_t index, const op *o)
         unsigned size = (o->size + (unsigned)s->size_add) % 5;
         unsigned q = s->what == ARRANGED ? o->q & 1 : s->what == ARRANGED_FULL || size == 3;
         if (s->what == SCALAR)
-            add(t, "%c%u", "bhsdq"[size], index);
+            text_add(t, "%c%u", "bhsdq"[size], index);
         else if (s->what == ELEMENT)
-            add(t, "v%u.%c[%u]", index, "bhsdq"[size], (unsigned)o -> val);
+            text_add(t, "v%u.%c[%u]", index, "bhsdq"[size], (unsigned)o -> val);
         else if (s->what == ELEMENT_M)
-            add(t, "v%u.%c[%u]", index, "bhsdq"[size], o -> m);
+            text_add(t, "v%u.%c[%u]", index, "bhsdq"[size], o -> m);
         else
-            add(t, "v%u.%s", index, arrangements[size * 2 + q]);
+            text_add(t, "v%u.%s", index, arrangements[size * 2 + q]);
         return true;
     }
     return false;
@@ -97,9 +81,9 @@ static bool add_simd(struct text *t, char letter, uint8_t index, const op *o)
 static void add_list(struct text *t, uint8_t first, uint32_t last)
 {
     if (last == 0)
-        add(t, "{v%u.16b}", first);
+        text_add(t, "{v%u.16b}", first);
     else
-        add(t, "{v%u.16b%sv%u.16b}", first, last == 1 ? ", " : "-", (first + last) & 31);
+        text_add(t, "{v%u.16b%sv%u.16b}", first, last == 1 ? ", " : "-", (first + last) & 31);
 }
 
 // The registers of a structure load or store; lane: only element val of each.
@@ -108,24 +92,24 @@ static void add_structures(struct text *t, const op *o, unsigned count, bool lan
     static const char *const arrangements[] = {"8b", "16b", "4h", "8h", "2s", "4s", "1d", "2d"};
     char element[2] = {"bhsd"[o->size], '\0'};
     const char *suffix = lane ? element : arrangements[o->size * 2 + o->q];
-    add(t, "{v%u.%s", o->d, suffix);
+    text_add(t, "{v%u.%s", o->d, suffix);
     if (count > 2 && o->d + count <= 32)
-        add(t, "-v%u.%s", o->d + count - 1, suffix);
+        text_add(t, "-v%u.%s", o->d + count - 1, suffix);
     else
         for (unsigned r = 1; r < count; r++)
-            add(t, ", v%u.%s", (o->d + r) % 32, suffix);
+            text_add(t, ", v%u.%s", (o->d + r) % 32, suffix);
     if (lane)
-        add(t, "}[%" PRIu32 "]", o->val);
+        text_add(t, "}[%" PRIu32 "]", o->val);
     else
-        add(t, "}");
+        text_add(t, "}");
 }
 
 static void add_post_index(struct text *t, const op *o, unsigned bytes)
 {
     if (o->m == REG_ZERO)
-        add(t, "#%u", bytes);
+        text_add(t, "#%u", bytes);
     else
-        add(t, "x%u", o->m);
+        text_add(t, "x%u", o->m);
 }
 
 // VFPExpandImm, of either format.
@@ -141,20 +125,20 @@ static void add_modified_immediate(struct text *t, uint32_t word)
     unsigned cmode = word >> 12 & 15, op = word >> 29 & 1, q = word >> 30 & 1, d = word & 31;
     unsigned imm8 = (word >> 11 & 0xe0) | (word >> 5 & 31), shift = (cmode >> 1 & (cmode < 8 ? 3 : 1)) * 8;
     if (cmode == 15) {
-        add(t, op ? "v%u.2d, #%.18e" : q ? "v%u.4s, #%.18e" : "v%u.2s, #%.18e", d, fp_immediate(imm8));
+        text_add(t, op ? "v%u.2d, #%.18e" : q ? "v%u.4s, #%.18e" : "v%u.2s, #%.18e", d, fp_immediate(imm8));
     } else if (cmode == 14 && op) {
         uint64_t bytes = 0;
         for (unsigned i = 0; i < 8; i++)
             bytes |= (imm8 >> i & 1 ? 0xffull : 0) << i * 8;
-        add(t, q ? "v%u.2d, #0x%" PRIx64 : "d%u, #0x%" PRIx64, d, bytes);
+        text_add(t, q ? "v%u.2d, #0x%" PRIx64 : "d%u, #0x%" PRIx64, d, bytes);
     } else if (cmode == 14) {
-        add(t, q ? "v%u.16b, #0x%x" : "v%u.8b, #0x%x", d, imm8);
+        text_add(t, q ? "v%u.16b, #0x%x" : "v%u.8b, #0x%x", d, imm8);
     } else {
-        add(t, "v%u.%u%c, #0x%x", d, (cmode >> 2 == 2 ? 4 : 2) << q, cmode >> 2 == 2 ? 'h' : 's', imm8);
+        text_add(t, "v%u.%u%c, #0x%x", d, (cmode >> 2 == 2 ? 4 : 2) << q, cmode >> 2 == 2 ? 'h' : 's', imm8);
         if (cmode >= 12)
-            add(t, ", msl #%u", cmode & 1 ? 16 : 8);
+            text_add(t, ", msl #%u", cmode & 1 ? 16 : 8);
         else if (shift)
-            add(t, ", lsl #%u", shift);
+            text_add(t, ", lsl #%u", shift);
     }
 }
 
@@ -182,23 +166,23 @@ static void add_operand(struct text *t, const char *name, size_t length, uint32_
         else if (name[0] == 'I')
             add_list(t, index, o->val);
         else if (!add_simd(t, name[0], index, o))
-            add(t, "%c%u", name[0] - 'A' + 'a', index);
+            text_add(t, "%c%u", name[0] - 'A' + 'a', index);
         return;
     }
     switch (name[0]) {
-    case '2': add(t, "%s", o->q ? "2" : ""); break;
-    case 'b': add(t, "%u", 8u << o->size); break;
+    case '2': text_add(t, "%s", o->q ? "2" : ""); break;
+    case 'b': text_add(t, "%u", 8u << o->size); break;
     case 'M': add_modified_immediate(t, word); break;
-    case 'i': add(t, "0x%" PRIx64, o->imm); break;
-    case 'o': add(t, "%" PRId64, (int64_t)o->imm); break;
-    case 'v': add(t, "%" PRIu32, o->val); break;
-    case 't': add(t, "0x%" PRIx64, (uint64_t)pc + (uint64_t)((int64_t)o->disp * 4)); break;
-    case 'f': add(t, "%.18e", fp_immediate(word >> 13 & 0xff)); break;
-    case 'c': add(t, "%s", conditions[o->a & 15]); break;
-    case 's': add(t, "%s", shifts[o->a & 3]); break;
-    case 'e': add(t, "%s", extensions[o->a & 7]); break;
-    case 'r': add(t, "#%u, #%u", word >> 16 & 63, word >> 10 & 63); break;
-    default: add(t, "%u", slot_of(o, name[0])); break;
+    case 'i': text_add(t, "0x%" PRIx64, o->imm); break;
+    case 'o': text_add(t, "%" PRId64, (int64_t)o->imm); break;
+    case 'v': text_add(t, "%" PRIu32, o->val); break;
+    case 't': text_add(t, "0x%" PRIx64, (uint64_t)pc + (uint64_t)((int64_t)o->disp * 4)); break;
+    case 'f': text_add(t, "%.18e", fp_immediate(word >> 13 & 0xff)); break;
+    case 'c': text_add(t, "%s", conditions[o->a & 15]); break;
+    case 's': text_add(t, "%s", shifts[o->a & 3]); break;
+    case 'e': text_add(t, "%s", extensions[o->a & 7]); break;
+    case 'r': text_add(t, "#%u, #%u", word >> 16 & 63, word >> 10 & 63); break;
+    default: text_add(t, "%u", slot_of(o, name[0])); break;
     }
 }
 
@@ -211,7 +195,7 @@ void isa_disassemble(uint32_t word, uint32_t pc, char *text, size_t size)
     text[0] = '\0';
     enum insn id = isa_decode(word, pc, &o);
     if (id == INSN_UNDEFINED) {
-        add(&t, ".inst 0x%08" PRIx32 " // undefined", word);
+        text_add(&t, ".inst 0x%08" PRIx32 " // undefined", word);
         return;
     }
     for (const char *s = isa_info[id].text; *s;) {
@@ -219,11 +203,11 @@ void isa_disassemble(uint32_t word, uint32_t pc, char *text, size_t size)
         const char *end = strchr(s + plain, '}');
         if (!s[plain] || !end || end == s + plain + 1 ||
             end - (s + plain) > 3) { // no operand, or a register list
-            add(&t, "%.*s", (int)(plain + (s[plain] != '\0')), s);
+            text_add(&t, "%.*s", (int)(plain + (s[plain] != '\0')), s);
             s += plain + (s[plain] != '\0');
             continue;
         }
-        add(&t, "%.*s", (int)plain, s);
+        text_add(&t, "%.*s", (int)plain, s);
         add_operand(&t, s + plain + 1, (size_t)(end - (s + plain + 1)), word, pc, &o);
         s = end + 1;
     }

@@ -13,6 +13,7 @@
 
 #include "process.h"
 
+#include "core/base/clock.h"
 #include "core/devices/devices.h"
 
 #define SECOND 1000000000ull
@@ -127,7 +128,7 @@ static int64_t sleep_until(struct linux_process *p, int clock, uint64_t deadline
             if (!devices_sleep(p->guest, deadline - now))
                 return RESTART_UNHANDLED;
         } else {
-            uint64_t host = host_monotonic_ns(), left = deadline - now;
+            uint64_t host = clock_monotonic_ns(), left = deadline - now;
             int64_t result = wait_for_signal(p, left > UINT64_MAX - host ? UINT64_MAX : host + left);
             if (result)
                 return RESTART_UNHANDLED;

@@ -109,32 +109,41 @@ static const char *check_segments(struct elf_image *image, uint64_t file_size, b
     return NULL;
 }
 
-int elf_read(int fd, uint64_t ceiling, struct elf_image *image, const char **why)
+static int refuse(struct elf_image *image, struct error *error, const char *why)
+{
+    elf_release(image);
+    error_set_kind(error, ERROR_NOT_PROGRAM, "%s", why);
+    return -ENOEXEC;
+}
+
+int elf_read(int fd, uint64_t ceiling, struct elf_image *image, struct error *error)
 {
     Elf64_Ehdr h;
     struct stat status;
     *image = (struct elf_image){0};
-    *why = "it cannot be read";
-    if (fstat(fd, &status))
-        return -errno;
-    *why = "it is not an ELF file";
-    if (!S_ISREG(status.st_mode) || !read_exactly(fd, &h, sizeof h, 0) || (*why = check_header(&h)))
-        return -ENOEXEC;
+    if (fstat(fd, &status)) {
+        int result = -errno;
+        error_set(error, "it cannot be read");
+        return result;
+    }
+    if (!S_ISREG(status.st_mode) || !read_exactly(fd, &h, sizeof h, 0))
+        return refuse(image, error, "it is not an ELF file");
+    const char *why = check_header(&h);
+    if (why)
+        return refuse(image, error, why);
     size_t size = h.e_phnum * sizeof(Elf64_Phdr);
     image->headers = malloc(size);
     if (!image->headers) {
-        *why = "out of memory";
+        error_set(error, "out of memory");
         return -ENOMEM;
     }
     image->header_count = h.e_phnum;
     if (!read_exactly(fd, image->headers, size, h.e_phoff))
-        *why = "it is truncated";
+        why = "it is truncated";
     else
-        *why = check_segments(image, (uint64_t)status.st_size, h.e_type == ET_EXEC, ceiling);
-    if (*why) {
-        elf_release(image);
-        return -ENOEXEC;
-    }
+        why = check_segments(image, (uint64_t)status.st_size, h.e_type == ET_EXEC, ceiling);
+    if (why)
+        return refuse(image, error, why);
     image->entry = image->bias + h.e_entry;
     for (unsigned i = 0; i < image->header_count; i++) {
         const Elf64_Phdr *s = &image->headers[i];

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/error.h"
 #include "core/state/memory.h"
 
 // A checked program: every segment is inside the file and inside the guest's space.
@@ -21,9 +22,9 @@ struct elf_image {
 };
 
 // Reads and checks the headers of the program in fd. All segments have to end at or below ceiling.
-// Returns 0, or a negative errno with *why set to what is wrong (a constant string):
-// ENOEXEC for anything that is not a static aarch64 program, ENOMEM, EIO.
-int elf_read(int fd, uint64_t ceiling, struct elf_image *image, const char **why);
+// Returns 0, or a negative errno with *error, which may be NULL: ENOEXEC (ERROR_NOT_PROGRAM) for anything
+// that is not a static aarch64 program, ENOMEM, EIO. Its text is what "it" is or has.
+int elf_read(int fd, uint64_t ceiling, struct elf_image *image, struct error *error);
 void elf_release(struct elf_image *image);
 
 // Maps the segments. Returns 0 or a negative errno; the memory is then in an undefined state.

@@ -173,27 +173,29 @@ static void remember(struct linux_process *p, int host, const char *path,
 }
 
 int program_load(struct linux_process *p, int host, const char *path,
-                 const struct program_arguments *arguments, bool *committed, const char **why)
+                 const struct program_arguments *arguments, bool *committed, struct error *error)
 {
     uint64_t size = stack_size(p), argc = 0, envc = 0, bytes = strlen(path);
     struct elf_image image = {0};
     *committed = false;
-    *why = "its arguments and environment are too long";
     int result = measure(arguments->argv, size / 4, &argc, &bytes);
     if (!result)
         result = measure(arguments->envp, size / 4, &envc, &bytes);
-    if (!result)
-        result = elf_read(host, GUEST_STACK_TOP - size - GUEST_STACK_GAP, &image, why);
+    if (result)
+        error_set(error, "its arguments and environment are too long");
+    else
+        result = elf_read(host, GUEST_STACK_TOP - size - GUEST_STACK_GAP, &image, error);
     uint64_t *words = result ? NULL : malloc((argc + envc + 64) * sizeof *words);
     if (!result && !words) {
-        *why = "out of memory";
+        error_set(error, "out of memory");
         result = -ENOMEM;
     }
     struct elf_symbols *symbols = NULL;
     if (!result) {
         *committed = true;
-        *why = "it does not fit into the memory that it may use";
         result = map_program(p, host, &image, size);
+        if (result)
+            error_set(error, "it does not fit into the memory that it may use");
         symbols = elf_symbols_open(host, image.bias);
     }
     if (result) {
@@ -348,7 +350,6 @@ static int64_t execute(struct linux_process *p, int at, const char *path, uint64
 {
     struct program_arguments arguments = {NULL, NULL};
     char last[PATH_MAX];
-    const char *why;
     bool committed = false;
     int result = copy_strings(p, argv, &arguments.argv);
     if (!result)
@@ -365,7 +366,7 @@ static int64_t execute(struct linux_process *p, int at, const char *path, uint64
     }
     if (!result) {
         int host = open_interpreted(p, at, path, &arguments.argv, last);
-        result = host < 0 ? host : program_load(p, host, last, &arguments, &committed, &why);
+        result = host < 0 ? host : program_load(p, host, last, &arguments, &committed, NULL);
     }
     free_strings(arguments.argv);
     free_strings(arguments.envp);

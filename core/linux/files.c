@@ -541,12 +541,12 @@ static void open_standard(struct files *f, const struct machine_config *config)
     }
 }
 
-struct files *files_create(struct guest *g, char *error, size_t size)
+struct files *files_create(struct guest *g, struct error *error)
 {
     const struct machine_config *config = &g->config;
     struct files *f = calloc(1, sizeof *f);
     if (!f || !(f->grants = calloc(config->grant_count + 1, sizeof *f->grants))) {
-        snprintf(error, size, "out of memory");
+        error_set(error, "out of memory");
         free(f);
         return NULL;
     }
@@ -560,16 +560,15 @@ struct files *files_create(struct guest *g, char *error, size_t size)
         int result = open_grant(&f->grants[i], &config->grants[i]);
         f->grant_count++;
         if (result) {
-            snprintf(error, size, "%s cannot be granted to the program: %s", config->grants[i].host,
-                     strerror(-result));
+            error_set(error, "%s cannot be granted to the program: %s", config->grants[i].host,
+                      strerror(-result));
             files_destroy(f);
             return NULL;
         }
     }
     int result = files_chdir(f, config->cwd ? config->cwd : "/");
     if (result) {
-        snprintf(error, size, "%s cannot be the program's current folder: %s", config->cwd,
-                 strerror(-result));
+        error_set(error, "%s cannot be the program's current folder: %s", config->cwd, strerror(-result));
         files_destroy(f);
         return NULL;
     }

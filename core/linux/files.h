@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "core/base/error.h"
 #include "core/state/machine_config.h"
 
 #define DESCRIPTOR_MAX 1024 // guest descriptors are below this
@@ -59,7 +60,7 @@ struct files {
 };
 
 // Opens the grants and descriptors 0 to 2. NULL with a message in error if a grant cannot be opened.
-struct files *files_create(struct guest *g, char *error, size_t size);
+struct files *files_create(struct guest *g, struct error *error);
 void files_destroy(struct files *f);
 
 // ---- paths: all return 0 or a negative errno; at is a guest descriptor or GUEST_AT_FDCWD ----

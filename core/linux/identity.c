@@ -13,6 +13,8 @@
 
 #include "process.h"
 
+#include "core/base/clock.h"
+
 // ---- processes, sessions ----
 
 int64_t sys_getpid(struct linux_process *p, const uint64_t *a)
@@ -412,7 +414,7 @@ int64_t sys_sysinfo(struct linux_process *p, const uint64_t *a)
         uint16_t processes, padding;
         uint64_t total_high, free_high;
         uint32_t unit;
-    } info = {.uptime = (int64_t)(host_monotonic_ns() / 1000000000u),
+    } info = {.uptime = (int64_t)(clock_monotonic_ns() / 1000000000u),
               .total = memory->limit,
               .free = memory->limit - memory->mapped,
               .processes = 1,

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "blocking.h"
+#include "core/base/clock.h"
 #include "core/state/fault.h"
 
 #define CALL_NUMBERS 512
@@ -162,13 +163,6 @@ int guest_iovecs(struct linux_process *p, uint64_t address, uint64_t count, int 
 
 // ---- waiting ----
 
-uint64_t host_monotonic_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 // Whether a wait has to end now.
 static bool must_return(struct linux_process *p)
 {
@@ -179,10 +173,10 @@ int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, 
                       long e, long f)
 {
     while (!must_return(p)) {
-        uint64_t start = waits ? host_monotonic_ns() : 0;
+        uint64_t start = waits ? clock_monotonic_ns() : 0;
         long result = linux_interruptible_call(&p->guest->signal_pending, number, a, b, c, d, e, f);
         if (waits)
-            p->guest->stats.idle_ns += host_monotonic_ns() - start;
+            p->guest->stats.idle_ns += clock_monotonic_ns() - start;
         if (result != -EINTR)
             return result;
     }
@@ -192,7 +186,7 @@ int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, 
 int64_t wait_for_signal(struct linux_process *p, uint64_t deadline)
 {
     while (!must_return(p)) {
-        uint64_t now = host_monotonic_ns();
+        uint64_t now = clock_monotonic_ns();
         if (now >= deadline)
             return 0;
         uint64_t left = deadline - now;
@@ -201,7 +195,7 @@ int64_t wait_for_signal(struct linux_process *p, uint64_t deadline)
         if (!p->owns_host && left > 5000000)
             t = (struct timespec){0, 5000000};
         linux_interruptible_call(&p->guest->signal_pending, SYS_ppoll, 0, 0, (long)&t, 0, 8, 0);
-        p->guest->stats.idle_ns += host_monotonic_ns() - now;
+        p->guest->stats.idle_ns += clock_monotonic_ns() - now;
     }
     return RESTART;
 }

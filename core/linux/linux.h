@@ -5,11 +5,12 @@
 
 #include <stddef.h>
 
+#include "core/base/error.h"
 #include "core/state/guest.h"
 
 // The program's process state, which is g->process then; the ELF is loaded, the stack built, cpu.pc and SP
-// set. NULL and *reason, error (size bytes) on failure.
-struct linux_process *linux_create(struct guest *g, enum machine_error *reason, char *error, size_t size);
+// set. NULL with *error on failure.
+struct linux_process *linux_create(struct guest *g, struct error *error);
 void linux_destroy(struct linux_process *p);
 
 // Performs the system call that cpu.x[8] names; result in x[0]. cpu.pc is that of the next instruction and

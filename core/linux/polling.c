@@ -13,6 +13,8 @@
 
 #include "file_calls.h"
 
+#include "core/base/clock.h"
+
 #define SECOND 1000000000ull
 #define STOP_CHECK 5000000ull // ns between looks at stop requests where no signal ends a wait
 
@@ -30,13 +32,13 @@ static int read_deadline(struct linux_process *p, uint64_t address, uint64_t *de
     if (t.tv_sec < 0 || t.tv_nsec < 0 || t.tv_nsec >= (long)SECOND)
         return -EINVAL;
     if (t.tv_sec < 1000000000)
-        *deadline = host_monotonic_ns() + (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+        *deadline = clock_monotonic_ns() + (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
     return 0;
 }
 
 static void write_remaining(struct linux_process *p, uint64_t address, uint64_t deadline)
 {
-    uint64_t now = host_monotonic_ns(), left = deadline > now ? deadline - now : 0;
+    uint64_t now = clock_monotonic_ns(), left = deadline > now ? deadline - now : 0;
     const int64_t t[2] = {(int64_t)(left / SECOND), (int64_t)(left % SECOND)};
     if (address && deadline != UINT64_MAX)
         guest_write(p, address, t, sizeof t);
@@ -46,7 +48,7 @@ static void write_remaining(struct linux_process *p, uint64_t address, uint64_t 
 static int64_t poll_host(struct linux_process *p, struct pollfd *files, uint64_t count, uint64_t deadline)
 {
     for (;;) {
-        uint64_t now = host_monotonic_ns(), left = deadline > now ? deadline - now : 0;
+        uint64_t now = clock_monotonic_ns(), left = deadline > now ? deadline - now : 0;
         bool partial = !p->owns_host && left > STOP_CHECK;
         if (partial)
             left = STOP_CHECK;
@@ -56,7 +58,7 @@ static int64_t poll_host(struct linux_process *p, struct pollfd *files, uint64_t
             blocking_call(p, true, SYS_ppoll, (long)files, (long)count, forever ? 0 : (long)&t, 0, 8, 0);
         if (result == RESTART)
             return RESTART_UNHANDLED;
-        if (result || (!partial && !forever && host_monotonic_ns() >= deadline))
+        if (result || (!partial && !forever && clock_monotonic_ns() >= deadline))
             return result;
     }
 }
@@ -262,7 +264,7 @@ int64_t sys_epoll_pwait(struct linux_process *p, const uint64_t *a)
     int64_t result = set_mask(p, a[4], a[5]);
     if (result)
         return result;
-    uint64_t deadline = timeout < 0 ? UINT64_MAX : host_monotonic_ns() + (uint64_t)timeout * 1000000u;
+    uint64_t deadline = timeout < 0 ? UINT64_MAX : clock_monotonic_ns() + (uint64_t)timeout * 1000000u;
     struct pollfd file = {.fd = d->host, .events = POLLIN};
     do { // what made it ready may have been taken by another process
         result = poll_host(p, &file, 1, deadline);

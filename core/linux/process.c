@@ -100,12 +100,11 @@ static void raise_descriptor_limit(void)
     }
 }
 
-struct linux_process *linux_create(struct guest *g, enum machine_error *reason, char *error, size_t size)
+struct linux_process *linux_create(struct guest *g, struct error *error)
 {
     struct linux_process *p = calloc(1, sizeof *p);
-    *reason = MACHINE_ERROR_HOST;
     if (!p) {
-        snprintf(error, size, "out of memory");
+        error_set(error, "out of memory");
         return NULL;
     }
     g->process = p;
@@ -122,34 +121,32 @@ struct linux_process *linux_create(struct guest *g, enum machine_error *reason, 
         family = mmap(NULL, sizeof *family, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (family == MAP_FAILED) {
             family = NULL;
-            snprintf(error, size, "out of memory");
+            error_set(error, "out of memory");
             linux_destroy(p);
             return NULL;
         }
     }
     if (p->owns_host)
         atomic_store(&family->members[0], getpid());
-    p->files = files_create(g, error, size);
+    p->files = files_create(g, error);
     if (!p->files) {
         linux_destroy(p);
         return NULL;
     }
-    *reason = MACHINE_ERROR_NO_FILE;
     int host = open(g->config.program, O_RDONLY | O_CLOEXEC);
     if (host < 0) {
-        snprintf(error, size, "%s: %s", g->config.program, strerror(errno));
+        error_set_kind(error, ERROR_NO_FILE, "%s: %s", g->config.program, strerror(errno));
         linux_destroy(p);
         return NULL;
     }
-    const char *why;
+    struct error why;
     bool committed;
     const struct program_arguments arguments = {(char **)g->config.argv, (char **)g->config.envp};
-    int result = program_load(p, host, g->config.program, &arguments, &committed, &why);
-    if (result) {
-        *reason = result == -ENOEXEC ? MACHINE_ERROR_NOT_PROGRAM : MACHINE_ERROR_HOST;
-        snprintf(error, size, "%s is not a static aarch64 Linux program: %s", g->config.program, why);
-        if (*reason == MACHINE_ERROR_HOST)
-            snprintf(error, size, "%s cannot be started: %s", g->config.program, why);
+    if (program_load(p, host, g->config.program, &arguments, &committed, &why)) {
+        error_set_kind(error, why.kind,
+                       why.kind == ERROR_NOT_PROGRAM ? "%s is not a static aarch64 Linux program: %s"
+                                                     : "%s cannot be started: %s",
+                       g->config.program, why.text);
         linux_destroy(p);
         return NULL;
     }

@@ -77,7 +77,6 @@ int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, 
 // Waits for a signal, at most until the host's CLOCK_MONOTONIC reaches deadline (nanoseconds; UINT64_MAX:
 // for ever). RESTART, or 0 at the deadline.
 int64_t wait_for_signal(struct linux_process *p, uint64_t deadline);
-uint64_t host_monotonic_ns(void);
 
 // ---- process ----
 
@@ -97,12 +96,13 @@ void process_after_exec(struct linux_process *p);
 void process_fill_random(struct linux_process *p, void *to, size_t size);
 
 // Replaces the program by the one open in host (owned by the callee), which the guest knows as path.
-// 0 or a negative errno with *why; a failure leaves the old program intact unless *committed is set.
+// 0 or a negative errno with *error (it is …), which may be NULL; a failure leaves the old program intact
+// unless *committed is set.
 struct program_arguments {
     char **argv, **envp; // NULL-terminated
 };
 int program_load(struct linux_process *p, int host, const char *path,
-                 const struct program_arguments *arguments, bool *committed, const char **why);
+                 const struct program_arguments *arguments, bool *committed, struct error *error);
 
 // Deletes the guest's timers (execve), or forgets them because fork does not inherit them.
 void timers_delete_all(struct linux_process *p);

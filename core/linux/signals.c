@@ -14,6 +14,8 @@
 #include "process.h"
 #include "blocking.h"
 
+#include "core/base/clock.h"
+
 #define GUEST_SA_NOCLDSTOP 1u
 #define GUEST_SA_NOCLDWAIT 2u
 #define GUEST_SA_SIGINFO 4u
@@ -447,7 +449,7 @@ int64_t sys_rt_sigtimedwait(struct linux_process *p, const uint64_t *a)
             return -EINVAL;
         deadline = time[0] > 1000000000
                        ? UINT64_MAX
-                       : host_monotonic_ns() + (uint64_t)time[0] * 1000000000u + (uint64_t)time[1];
+                       : clock_monotonic_ns() + (uint64_t)time[0] * 1000000000u + (uint64_t)time[1];
     }
     set &= ~NEVER_BLOCKED;
     while (!signal_take(p, set, &info)) {

@@ -9,10 +9,9 @@
 #include <sys/mman.h>
 
 #include "core/devices/devices.h"
-#include "core/loops/expr/semantics.h"
+#include "core/loops/expr/meaning.h"
 #include "core/loops/propose/online_log.h"
 #include "core/loops/propose/proposals.h"
-#include "core/loops/prove/prove.h"
 
 enum {
     LOOPS_MAX = 2048,
@@ -93,16 +92,16 @@ static void take_body(struct loop *loop, const uint32_t *words)
 
 static void log_refused(struct loops *l)
 {
-    char why[1200];
-    if (proposals_refused(l->proposals, why, sizeof why))
-        guest_log(l->guest, "%s", why);
+    struct error why;
+    if (proposals_refused(l->proposals, &why))
+        guest_log(l->guest, "%s", why.text);
 }
 
 // Has the nets guess what these loops are, as far as that is not known. False if they cannot be had.
 static bool guess(struct loops *l, struct loop *const *loops, unsigned count)
 {
     struct loop_body bodies[BATCH];
-    struct nn_error error;
+    struct error error;
     unsigned n = 0;
     for (unsigned i = 0; i < count; i++)
         if (!proposals_find(l->proposals, &loops[i]->body))
@@ -143,8 +142,8 @@ static void judge(struct loop *loop)
     }
     struct loop_summary *s = malloc(sizeof *s);
     if (s && loop_summarize(s, loop->header, loop->body.words, loop->body.length, &loop->reason)) {
-        loop->found = prove_class(s);
-        loop->plan = prove_plan(s, loop->guess.class, &loop->reason);
+        loop->found = plan_class_of(s);
+        loop->plan = plan_make(s, loop->guess.class, &loop->reason);
     }
     if (!loop->plan) {
         free(s);
@@ -444,21 +443,21 @@ size_t loops_list(struct loops *l, struct machine_loop *list, size_t max)
 
 // ---- creation, and what is kept on disk ----
 
-struct loops *loops_create(struct guest *g, const char *folder, char *error, size_t size)
+struct loops *loops_create(struct guest *g, const char *folder, struct error *error)
 {
-    if (!semantics_exists) {
-        snprintf(error, size,
-                 "this build has no definitions to summarise loops from: it was made without LLVM 19");
+    if (!meaning_exists) {
+        error_set(error,
+                  "this build has no definitions to summarise loops from: it was made without LLVM 19");
         return NULL;
     }
-    struct proposals *proposals = proposals_create(folder, error, size);
+    struct proposals *proposals = proposals_create(folder, error);
     if (!proposals)
         return NULL;
     struct loops *l = calloc(1, sizeof *l);
     void *loops = mmap(NULL, LOOPS_MAX * sizeof(struct loop), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT | MAP_NORESERVE, -1, 0);
     if (!l || loops == MAP_FAILED) {
-        snprintf(error, size, "the host denied memory for loops: %s", strerror(errno));
+        error_set(error, "the host denied memory for loops: %s", strerror(errno));
         if (loops != MAP_FAILED)
             munmap(loops, LOOPS_MAX * sizeof(struct loop));
         proposals_destroy(proposals);

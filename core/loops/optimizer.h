@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "cell.h"
+#include "core/base/error.h"
 #include "core/loops/prove/plan.h"
 #include "core/loops/expr/summary.h"
 #include "core/state/guest.h"
@@ -49,8 +50,8 @@ struct loop {
 
 struct loops;
 
-// folder: of the nets' files. NULL with a message in error if there are none, or this build cannot summarise.
-struct loops *loops_create(struct guest *g, const char *folder, char *error, size_t size);
+// folder: of the nets' files. NULL with *error if there are none, or this build cannot summarise.
+struct loops *loops_create(struct guest *g, const char *folder, struct error *error);
 void loops_destroy(struct loops *l);
 
 // Takes over what the nets said of the program's loops in earlier runs from folder, and leaves there what

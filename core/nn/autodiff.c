@@ -18,7 +18,7 @@ struct tape_node {
 
 static void need_blas(const struct kernels *kernels)
 {
-    struct nn_error error;
+    struct error error;
     if (kernels == &nn_kernels_fast && !nn_blas_load(&error))
         nn_die("%s", error.text);
 }

@@ -26,7 +26,7 @@ static const char *core_type(void)
     return NULL;
 }
 
-bool nn_blas_load(struct nn_error *error)
+bool nn_blas_load(struct error *error)
 {
     if (nn_sgemm)
         return true;
@@ -47,12 +47,12 @@ bool nn_blas_load(struct nn_error *error)
         unsetenv("OPENBLAS_NUM_THREADS");
     free(threads);
     if (!library)
-        return nn_fail(error, "OpenBLAS cannot be loaded (%s). On Debian: sudo apt install libopenblas0",
-                       dlerror());
+        return error_set(error, "OpenBLAS cannot be loaded (%s). On Debian: sudo apt install libopenblas0",
+                         dlerror());
     void (*set_threads)(int) = (void (*)(int))dlsym(library, "openblas_set_num_threads");
     blas_gemm *gemm = (blas_gemm *)dlsym(library, "cblas_sgemm");
     if (!set_threads || !gemm)
-        return nn_fail(error, "libopenblas.so.0 lacks cblas_sgemm or openblas_set_num_threads");
+        return error_set(error, "libopenblas.so.0 lacks cblas_sgemm or openblas_set_num_threads");
     set_threads(1);
     nn_sgemm = gemm;
     return true;

@@ -89,7 +89,7 @@ static double step_on_disk(const char *path)
 
 bool checkpoint_write(const struct training *t, uint64_t seed, const struct checkpoint *c,
                       const struct params *p, const struct optimizer *o, const float *best,
-                      struct nn_error *error)
+                      struct error *error)
 {
     size_t count = p->count;
     float *rows = malloc(ROWS * count * sizeof *rows);
@@ -128,20 +128,20 @@ bool checkpoint_write(const struct training *t, uint64_t seed, const struct chec
 }
 
 static bool same_training(const cJSON *json, const char *path, const struct training *t, uint64_t seed,
-                          const struct params *p, const struct optimizer *o, struct nn_error *error)
+                          const struct params *p, const struct optimizer *o, struct error *error)
 {
     const char *names[IDENTITY];
     double values[IDENTITY], value = 0;
     for (int i = 0, n = identity(t, seed, p, o, names, values); i < n; i++)
         if (!number(json, names[i], &value) || value != values[i])
-            return nn_fail(
+            return error_set(
                 error, "%s: a checkpoint of another training (its %s is not %g). Remove it, or train as then",
                 path, names[i], values[i]);
     return true;
 }
 
 bool checkpoint_read(const struct training *t, uint64_t seed, struct checkpoint *c, struct params *p,
-                     struct optimizer *o, float *best, struct nn_error *error)
+                     struct optimizer *o, float *best, struct error *error)
 {
     size_t count = p->count;
     char *path = json_path(t->checkpoint), *array = NULL;
@@ -153,8 +153,8 @@ bool checkpoint_read(const struct training *t, uint64_t seed, struct checkpoint 
     if (good && (!number(json, "step", &step) || !number(json, "loss_sum", &c->loss_sum) ||
                  !number(json, "best_epoch", &epoch) || (epoch > 0 && !number(json, "best", &c->best)) ||
                  step < 0 || step > (double)(t->epochs * t->steps)))
-        good = nn_fail(error, "%s: damaged: step, loss_sum, best or best_epoch is missing or out of range",
-                       path);
+        good = error_set(error, "%s: damaged: step, loss_sum, best or best_epoch is missing or out of range",
+                         path);
     if (good) {
         array = array_path(t->checkpoint, step);
         good = npy_open_shape(&n, array, 2, (int[]){ROWS, (int)count}, error) &&

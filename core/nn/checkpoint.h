@@ -19,11 +19,11 @@ bool checkpoint_exists(const char *base);
 // best: [count].
 bool checkpoint_write(const struct training *t, uint64_t seed, const struct checkpoint *c,
                       const struct params *p, const struct optimizer *o, const float *best,
-                      struct nn_error *error);
+                      struct error *error);
 
 // Fills c, p, o and best. Refuses what is damaged and what belongs to another training.
 bool checkpoint_read(const struct training *t, uint64_t seed, struct checkpoint *c, struct params *p,
-                     struct optimizer *o, float *best, struct nn_error *error);
+                     struct optimizer *o, float *best, struct error *error);
 
 void checkpoint_remove(const char *base);
 

@@ -99,6 +99,6 @@ extern const struct kernels nn_kernels_plain, nn_kernels_fast;
 // Needed before nn_kernels_fast is used; graph_create sees to it. Loads OpenBLAS with one thread and the
 // kernels of this CPU (or those that OPENBLAS_CORETYPE names). Changes the environment for a moment: call it
 // while no other thread reads that. A second call does nothing.
-bool nn_blas_load(struct nn_error *error);
+bool nn_blas_load(struct error *error);
 
 #endif

@@ -21,12 +21,12 @@ static char *path_of(const char *base, const char *ending)
     return path;
 }
 
-cJSON *json_read(const char *path, struct nn_error *error)
+cJSON *json_read(const char *path, struct error *error)
 {
     enum { LIMIT = 1 << 20 };
     FILE *file = fopen(path, "re");
     if (!file) {
-        nn_fail(error, "%s: cannot be opened: %s", path, strerror(errno));
+        error_set(error, "%s: cannot be opened: %s", path, strerror(errno));
         return NULL;
     }
     char *text = malloc(LIMIT + 1);
@@ -39,13 +39,13 @@ cJSON *json_read(const char *path, struct nn_error *error)
     free(text);
     if (!cJSON_IsObject(json)) {
         cJSON_Delete(json);
-        nn_fail(error, "%s: not a JSON object (truncated?)", path);
+        error_set(error, "%s: not a JSON object (truncated?)", path);
         return NULL;
     }
     return json;
 }
 
-bool json_write(const char *path, const cJSON *json, struct nn_error *error)
+bool json_write(const char *path, const cJSON *json, struct error *error)
 {
     char *text = cJSON_Print(json);
     if (!text)
@@ -57,12 +57,11 @@ bool json_write(const char *path, const cJSON *json, struct nn_error *error)
     return good;
 }
 
-bool model_save(const char *base, const struct params *p, const struct model_info *info,
-                struct nn_error *error)
+bool model_save(const char *base, const struct params *p, const struct model_info *info, struct error *error)
 {
     if (info->seed > LARGEST_EXACT)
-        return nn_fail(error, "%s: seed %llu does not fit into a JSON number", base,
-                       (unsigned long long)info->seed);
+        return error_set(error, "%s: seed %llu does not fit into a JSON number", base,
+                         (unsigned long long)info->seed);
     char *array = path_of(base, ".npy"), *beside = path_of(base, ".json"), hash[65];
     bool good =
         (info->half ? npy_write_half : npy_write)(array, p->data, 1, (int[]){(int)p->count}, hash, error);
@@ -86,33 +85,33 @@ bool model_save(const char *base, const struct params *p, const struct model_inf
     return good;
 }
 
-bool npy_check_hash(const struct npy *n, const char *path, const cJSON *json, struct nn_error *error)
+bool npy_check_hash(const struct npy *n, const char *path, const cJSON *json, struct error *error)
 {
     char hash[65];
     nn_sha256(n->mapping, n->mapped, hash);
     const char *expected = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "sha256"));
     if (expected && strcmp(expected, hash) == 0)
         return true;
-    return nn_fail(error, "%s: damaged, or of another training than the JSON beside it: SHA-256 %s, not %s",
-                   path, hash, expected ? expected : "given there");
+    return error_set(error, "%s: damaged, or of another training than the JSON beside it: SHA-256 %s, not %s",
+                     path, hash, expected ? expected : "given there");
 }
 
 static bool check(const cJSON *json, const char *path, const struct params *p, const char *architecture,
-                  struct nn_error *error)
+                  struct error *error)
 {
     const cJSON *count = cJSON_GetObjectItemCaseSensitive(json, "count");
     const char *is = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "architecture"));
     if (!is || strcmp(is, architecture) != 0)
-        return nn_fail(error, "%s: describes another net: %s (expected: %s)", path, is ? is : "nothing",
-                       architecture);
+        return error_set(error, "%s: describes another net: %s (expected: %s)", path, is ? is : "nothing",
+                         architecture);
     if (!cJSON_IsNumber(count) || count->valuedouble != (double)p->count)
-        return nn_fail(error, "%s: describes %.0f parameters, not %zu", path,
-                       cJSON_IsNumber(count) ? count->valuedouble : 0, p->count);
+        return error_set(error, "%s: describes %.0f parameters, not %zu", path,
+                         cJSON_IsNumber(count) ? count->valuedouble : 0, p->count);
     return true;
 }
 
 bool model_load(const char *base, struct params *p, const char *architecture, cJSON **json,
-                struct nn_error *error)
+                struct error *error)
 {
     char *array = path_of(base, ".npy"), *beside = path_of(base, ".json");
     struct npy n = {0};

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/file.h"
 #include "sha256.h"
 
 enum { HEADER = 128 }; // what npy_write puts in front of the data
@@ -92,18 +93,18 @@ static bool convert(struct npy *n, const unsigned char *from)
     return n->converted;
 }
 
-static bool parse(struct npy *n, const char *path, struct nn_error *error)
+static bool parse(struct npy *n, const char *path, struct error *error)
 {
     const unsigned char *bytes = n->mapping;
     if (n->mapped < 12 || memcmp(bytes, MAGIC, sizeof MAGIC) != 0)
-        return nn_fail(error, "%s: not a .npy file", path);
+        return error_set(error, "%s: not a .npy file", path);
     size_t start = bytes[6] == 1 ? 10 : 12, size = bytes[8] | (size_t)bytes[9] << 8;
     if (start == 12)
         size |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     if (bytes[6] < 1 || bytes[6] > 3)
-        return nn_fail(error, "%s: .npy version %d is unknown (1 to 3 are read)", path, bytes[6]);
+        return error_set(error, "%s: .npy version %d is unknown (1 to 3 are read)", path, bytes[6]);
     if (size > n->mapped - start)
-        return nn_fail(error, "%s: truncated: it ends inside its header", path);
+        return error_set(error, "%s: truncated: it ends inside its header", path);
     char *header = strndup((const char *)bytes + start, size);
     if (!header)
         nn_die("no memory for a header of %zu bytes", size);
@@ -112,43 +113,43 @@ static bool parse(struct npy *n, const char *path, struct nn_error *error)
     bool good = true;
     size_t bytes_each = type && strncmp(type, "'<f2'", 5) == 0 ? sizeof(uint16_t) : sizeof(float);
     if (!type || (bytes_each == sizeof(float) && strncmp(type, "'<f4'", 5) != 0))
-        good = nn_fail(error, "%s: its elements are %.*s, not '<f4' or '<f2' (little-endian floats)", path,
-                       type ? (int)strcspn(type, ",}") : 16, type ? type : "of no known type");
+        good = error_set(error, "%s: its elements are %.*s, not '<f4' or '<f2' (little-endian floats)", path,
+                         type ? (int)strcspn(type, ",}") : 16, type ? type : "of no known type");
     else if (!order || strncmp(order, "False", 5) != 0)
-        good = nn_fail(error, "%s: not in row-major order", path);
+        good = error_set(error, "%s: not in row-major order", path);
     else if (!shape || !parse_shape(n, shape))
-        good = nn_fail(error, "%s: not an array of 1 to %d dimensions, none empty", path, NN_RANK);
+        good = error_set(error, "%s: not an array of 1 to %d dimensions, none empty", path, NN_RANK);
     free(header);
     if (!good)
         return false;
     size_t expected = start + size + n->count * bytes_each;
     if (n->mapped < expected)
-        return nn_fail(error, "%s: truncated: %zu bytes, but its header announces %zu", path, n->mapped,
-                       expected);
+        return error_set(error, "%s: truncated: %zu bytes, but its header announces %zu", path, n->mapped,
+                         expected);
     if (n->mapped > expected)
-        return nn_fail(error, "%s: %zu bytes too long for the shape in its header", path,
-                       n->mapped - expected);
+        return error_set(error, "%s: %zu bytes too long for the shape in its header", path,
+                         n->mapped - expected);
     if ((start + size) % bytes_each != 0)
-        return nn_fail(error, "%s: its data are not aligned to %zu bytes", path, bytes_each);
+        return error_set(error, "%s: its data are not aligned to %zu bytes", path, bytes_each);
     n->data = (const float *)(bytes + start + size);
     if (bytes_each == sizeof(uint16_t) && !convert(n, bytes + start + size))
-        return nn_fail(error, "%s: no memory for %zu elements", path, n->count);
+        return error_set(error, "%s: no memory for %zu elements", path, n->count);
     size_t bad = nn_first_not_finite(n->data, n->count);
     if (bad < n->count)
-        return nn_fail(error, "%s: element %zu is %f", path, bad, (double)n->data[bad]);
+        return error_set(error, "%s: element %zu is %f", path, bad, (double)n->data[bad]);
     return true;
 }
 
-bool npy_open(struct npy *n, const char *path, struct nn_error *error)
+bool npy_open(struct npy *n, const char *path, struct error *error)
 {
     *n = (struct npy){0};
     int file = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status;
     if (file < 0)
-        return nn_fail(error, "%s: cannot be opened: %s", path, strerror(errno));
+        return error_set(error, "%s: cannot be opened: %s", path, strerror(errno));
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
         close(file);
-        return nn_fail(error, "%s: empty, or not a regular file", path);
+        return error_set(error, "%s: empty, or not a regular file", path);
     }
     n->mapped = (size_t)status.st_size;
     n->mapping = mmap(NULL, n->mapped, PROT_READ, MAP_PRIVATE, file, 0);
@@ -156,7 +157,7 @@ bool npy_open(struct npy *n, const char *path, struct nn_error *error)
     close(file);
     if (n->mapping == MAP_FAILED) {
         *n = (struct npy){0};
-        return nn_fail(error, "%s: cannot be mapped: %s", path, strerror(why));
+        return error_set(error, "%s: cannot be mapped: %s", path, strerror(why));
     }
     if (parse(n, path, error))
         return true;
@@ -181,7 +182,7 @@ static void print_shape(char *text, size_t size, int rank, const int *shape)
         snprintf(text + at, size - at, ",");
 }
 
-bool npy_open_shape(struct npy *n, const char *path, int rank, const int *shape, struct nn_error *error)
+bool npy_open_shape(struct npy *n, const char *path, int rank, const int *shape, struct error *error)
 {
     if (!npy_open(n, path, error))
         return false;
@@ -191,49 +192,29 @@ bool npy_open_shape(struct npy *n, const char *path, int rank, const int *shape,
     print_shape(has, sizeof has, n->rank, n->shape);
     print_shape(wanted, sizeof wanted, rank, shape);
     npy_close(n);
-    return nn_fail(error, "%s: its shape is (%s), not (%s)", path, has, wanted);
+    return error_set(error, "%s: its shape is (%s), not (%s)", path, has, wanted);
 }
 
-static bool write_all(int file, const char *bytes, size_t size)
+struct contents {
+    const void *bytes;
+    size_t size;
+};
+
+static bool write_contents(FILE *to, const void *user)
 {
-    while (size > 0) {
-        ssize_t written = write(file, bytes, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return true;
+    const struct contents *c = user;
+    return fwrite(c->bytes, 1, c->size, to) == c->size;
 }
 
-bool nn_write_file(const char *path, const void *bytes, size_t size, struct nn_error *error)
+bool nn_write_file(const char *path, const void *bytes, size_t size, struct error *error)
 {
-    char *beside;
-    if (asprintf(&beside, "%s.XXXXXX", path) < 0)
-        nn_die("no memory for a path");
-    int file = mkostemp(beside, O_CLOEXEC);
-    bool made = file >= 0;
-    // The name may only come to stand for data that are on the disk.
-    bool good = made && write_all(file, bytes, size) && fchmod(file, 0644) == 0 && fsync(file) == 0;
-    int why = errno;
-    if (made && close(file) != 0 && good) {
-        good = false;
-        why = errno;
-    }
-    if (good && rename(beside, path) != 0) {
-        good = false;
-        why = errno;
-    }
-    if (!good && made)
-        unlink(beside);
-    free(beside);
-    return good || nn_fail(error, "%s: cannot be written: %s", path, strerror(why));
+    const struct contents contents = {bytes, size};
+    return file_replace(AT_FDCWD, path, 0644, true, write_contents, &contents) ||
+           error_set(error, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 static bool write_array(const char *path, const float *data, bool half, int rank, const int *shape,
-                        char sha256[65], struct nn_error *error)
+                        char sha256[65], struct error *error)
 {
     size_t count = 1;
     for (int i = 0; i < rank; i++)
@@ -244,7 +225,7 @@ static bool write_array(const char *path, const float *data, bool half, int rank
             bad = i;
     size_t size = HEADER + count * (half ? sizeof(uint16_t) : sizeof(float));
     if (bad < count)
-        return nn_fail(error, "%s: not written: element %zu is %f", path, bad, (double)data[bad]);
+        return error_set(error, "%s: not written: element %zu is %f", path, bad, (double)data[bad]);
     char *bytes = malloc(size), text[64];
     if (!bytes)
         nn_die("no memory for %zu bytes", size);
@@ -273,13 +254,13 @@ static bool write_array(const char *path, const float *data, bool half, int rank
 }
 
 bool npy_write(const char *path, const float *data, int rank, const int *shape, char sha256[65],
-               struct nn_error *error)
+               struct error *error)
 {
     return write_array(path, data, false, rank, shape, sha256, error);
 }
 
 bool npy_write_half(const char *path, const float *data, int rank, const int *shape, char sha256[65],
-                    struct nn_error *error)
+                    struct error *error)
 {
     return write_array(path, data, true, rank, shape, sha256, error);
 }

@@ -6,15 +6,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+#include "core/base/clock.h"
 
 void progress_begin(struct progress *p, FILE *out, const char *what, const char *unit, uint64_t total,
                     uint64_t first)
@@ -22,7 +16,7 @@ void progress_begin(struct progress *p, FILE *out, const char *what, const char 
     *p = (struct progress){.out = out, .what = what, .unit = unit, .total = total, .first = first};
     const char *terminal = getenv("TERM");
     p->terminal = isatty(fileno(out)) && terminal && *terminal;
-    p->started = p->shown = now();
+    p->started = p->shown = clock_seconds();
 }
 
 static void erase(struct progress *p)
@@ -34,7 +28,7 @@ static void erase(struct progress *p)
 
 void progress_update(struct progress *p, uint64_t done, const char *note)
 {
-    double time = now();
+    double time = clock_seconds();
     if (time - p->shown < (p->terminal ? 0.1 : 10))
         return;
     p->shown = time;

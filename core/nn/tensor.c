@@ -16,17 +16,6 @@ struct arena_block {
     char pad[LINE - sizeof(void *)]; // what follows is aligned as the block is
 };
 
-bool nn_fail(struct nn_error *error, const char *format, ...)
-{
-    if (error) {
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(error->text, sizeof error->text, format, arguments);
-        va_end(arguments);
-    }
-    return false;
-}
-
 void nn_die(const char *format, ...)
 {
     va_list arguments;

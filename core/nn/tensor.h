@@ -8,16 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/error.h"
+
 #define NN_RANK 3
-
-// What went wrong, for a person: what happened, to which file, and what was expected. Functions that can fail
-// for reasons outside the program take one, return false, and leave the text here.
-struct nn_error {
-    char text[512];
-};
-
-// Fills error (which may be NULL) and returns false, for the use `return nn_fail(error, …)`.
-bool nn_fail(struct nn_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // For mistakes of the program and for memory that the system does not give: prints the message and aborts.
 void nn_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));

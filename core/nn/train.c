@@ -4,9 +4,9 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "checkpoint.h"
+#include "core/base/clock.h"
 
 struct run {
     const struct training *t;
@@ -17,15 +17,8 @@ struct run {
     struct checkpoint at;
     float *best;
     struct progress progress;
-    struct nn_error *error;
+    struct error *error;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static bool save(struct run *r)
 {
@@ -40,13 +33,13 @@ static bool one_step(struct run *r)
     params_clear_grad(r->p);
     struct tensor *loss = t->loss(t->context, r->g, step / t->steps, step);
     if (!isfinite(loss->data[0]))
-        return nn_fail(r->error, "training: the loss of step %llu is %f; a smaller rate than %g may help",
-                       (unsigned long long)step, (double)loss->data[0], (double)t->rate);
+        return error_set(r->error, "training: the loss of step %llu is %f; a smaller rate than %g may help",
+                         (unsigned long long)step, (double)loss->data[0], (double)t->rate);
     graph_backward(r->g, loss);
     if (!optimizer_step(r->o, r->p, r->g->k, cosine_rate(t->rate, t->floor, t->warmup, total, step)))
-        return nn_fail(r->error,
-                       "training: the gradient of step %llu is not finite; a smaller rate than %g may help",
-                       (unsigned long long)step, (double)t->rate);
+        return error_set(r->error,
+                         "training: the gradient of step %llu is not finite; a smaller rate than %g may help",
+                         (unsigned long long)step, (double)t->rate);
     r->at.loss_sum += loss->data[0];
     r->at.step++;
     if (t->report) {
@@ -71,8 +64,8 @@ static bool finish_epoch(struct run *r)
         score = t->evaluate(t->context, &r->scoring);
     }
     if (isnan(score))
-        return nn_fail(r->error, "training: the score of epoch %llu is not a number",
-                       (unsigned long long)epoch);
+        return error_set(r->error, "training: the score of epoch %llu is not a number",
+                         (unsigned long long)epoch);
     if (score < r->at.best || !r->at.best_epoch) {
         r->at.best = score;
         r->at.best_epoch = epoch;
@@ -95,9 +88,9 @@ static enum training_end run(struct run *r)
 }
 
 enum training_end train(const struct training *t, struct params *p, struct optimizer *o, struct graph *g,
-                        struct training_result *result, struct nn_error *error)
+                        struct training_result *result, struct error *error)
 {
-    double started = now();
+    double started = clock_seconds();
     struct run r = {.t = t, .p = p, .o = o, .g = g, .at.best = INFINITY, .error = error};
     struct arena arena;
     arena_create(&arena, p->count * sizeof *r.best + 4096);
@@ -121,7 +114,8 @@ enum training_end train(const struct training *t, struct params *p, struct optim
         memcpy(p->data, r.best, p->count * sizeof *r.best);
     if (end == TRAINING_DONE && t->checkpoint)
         checkpoint_remove(t->checkpoint);
-    *result = (struct training_result){r.at.step / t->steps, r.at.best_epoch, r.at.best, now() - started};
+    *result =
+        (struct training_result){r.at.step / t->steps, r.at.best_epoch, r.at.best, clock_seconds() - started};
     graph_destroy(&r.scoring);
     arena_destroy(&arena);
     return end;

@@ -42,6 +42,6 @@ struct training_result {
 // best parameters in p. Resumes from the checkpoint if there is one of the same training (parameter count,
 // epochs, steps, rates, decay, clip, seed); refuses one of another. A finished training leaves no checkpoint.
 enum training_end train(const struct training *t, struct params *p, struct optimizer *o, struct graph *g,
-                        struct training_result *result, struct nn_error *error);
+                        struct training_result *result, struct error *error);
 
 #endif

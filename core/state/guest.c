@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/base/text.h"
 #include "core/isa/isa.h"
 
 void guest_exit(struct guest *g, int status)
@@ -15,35 +16,21 @@ void guest_exit(struct guest *g, int status)
     g->exit_status = status & 0xff;
 }
 
-static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void append(char *text, size_t size, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, size - used, format, arguments);
-    va_end(arguments);
-}
-
 static void write_report(struct guest *g)
 {
     struct machine_fault *f = &g->fault;
     const cpu *c = &g->cpu;
-    f->report[0] = '\0';
+    struct text t = {f->report, sizeof f->report};
     uint64_t offset;
     const char *symbol = g->host->symbol(g, f->pc, &offset);
-    append(f->report, sizeof f->report, "%s\n  pc %#" PRIx64, f->what, f->pc);
+    text_add(&t, "%s\n  pc %#" PRIx64, f->what, f->pc);
     if (symbol)
-        append(f->report, sizeof f->report, " in %s+%#" PRIx64, symbol, offset);
-    append(f->report, sizeof f->report, "\n");
+        text_add(&t, " in %s+%#" PRIx64, symbol, offset);
+    text_add(&t, "\n");
     for (unsigned i = 0; i < 31; i++)
-        append(f->report, sizeof f->report, "%s%3s%u %016" PRIx64,
-               i % 4 ? ""
-               : i   ? "\n "
-                     : " ",
-               "x", i, c->x[i]);
-    append(f->report, sizeof f->report, "  sp %016" PRIx64 "\n  nzcv %x\n", c->x[REG_SP], get_nzcv(c) >> 28);
-    append(f->report, sizeof f->report, "  the instructions up to there:\n");
+        text_add(&t, "%s%3s%u %016" PRIx64, i % 4 ? "" : i ? "\n " : " ", "x", i, c->x[i]);
+    text_add(&t, "  sp %016" PRIx64 "\n  nzcv %x\n", c->x[REG_SP], get_nzcv(c) >> 28);
+    text_add(&t, "  the instructions up to there:\n");
     for (uint64_t pc = f->pc >= 20 ? f->pc - 20 : 0; pc <= f->pc && pc < GUEST_SPACE; pc += 4) {
         uint32_t word;
         char line[128];
@@ -51,8 +38,7 @@ static void write_report(struct guest *g)
             continue;
         memcpy(&word, g->memory.base + pc, sizeof word);
         isa_disassemble(word, (uint32_t)pc, line, sizeof line);
-        append(f->report, sizeof f->report, "  %s %8" PRIx64 ":  %08" PRIx32 "  %s\n",
-               pc == f->pc ? ">" : " ", pc, word, line);
+        text_add(&t, "  %s %8" PRIx64 ":  %08" PRIx32 "  %s\n", pc == f->pc ? ">" : " ", pc, word, line);
     }
 }
 

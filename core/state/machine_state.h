@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How a machine stands, and why it does not run, for core.h and for what ends it below.
+// How a machine stands, and what ended it, for core.h and for what ends it below.
 #ifndef CORE_STATE_MACHINE_STATE_H
 #define CORE_STATE_MACHINE_STATE_H
 
 #include <stdint.h>
-
-enum machine_error {
-    MACHINE_ERROR_HOST, // the host denied memory or threads
-    MACHINE_ERROR_NO_FILE, // no such program, or not readable
-    MACHINE_ERROR_NOT_PROGRAM, // not a static aarch64 program
-};
 
 enum machine_state {
     MACHINE_RUNNING, // the budget is used up or a stop was requested: call again

@@ -34,8 +34,6 @@ struct settings {
     int scale, aspect, filter; // enum …_choice
     bool vsync;
     bool pause_unfocused;
-    int volume; // percent
-    bool mute_unfocused;
     int overlay; // enum overlay_choice
     bool graph;
     int overlay_scale; // percent

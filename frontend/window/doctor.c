@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "core/core.h"
-#include "audio.h"
 #include "display.h"
 #include "frontend/base/host.h"
 #include "frontend/base/models.h"
@@ -17,7 +16,6 @@
 #include "frontend/base/prefix.h"
 #include "frontend/base/text.h"
 #include "frontend/command/wad.h"
-#include "guest/device_page.h"
 
 #define TRANSLATOR_MODULE "translate_llvm.so"
 
@@ -57,14 +55,13 @@ static void examine_guest(FILE *stream)
     char *program = variable && *variable ? text_copy(variable) : path_installed(PREFIX_GUEST);
     static const char *const arguments[] = {"doom", NULL};
     struct machine_config config = {.program = program, .argv = arguments, .envp = arguments + 1};
-    enum machine_error reason;
-    char error[256];
-    machine *m = machine_create(&config, &reason, error, sizeof error);
+    struct error error;
+    machine *m = machine_create(&config, &error);
     if (m) {
         line(stream, "ok", "guest", "%s", program);
         machine_destroy(m);
     } else {
-        line(stream, "FAIL", "guest", "%s\n./play --build-only builds it", error);
+        line(stream, "FAIL", "guest", "%s\n./play --build-only builds it", error.text);
     }
     free(program);
 }
@@ -125,18 +122,6 @@ static void examine_display(FILE *stream)
     display_close();
 }
 
-static void examine_sound(FILE *stream)
-{
-    char error[256];
-    struct audio *a = audio_open(error, sizeof error);
-    if (a) {
-        line(stream, "ok", "sound", "SDL driver %s, %u Hz", audio_driver(), DEVICE_AUDIO_RATE);
-    } else {
-        line(stream, "n/a", "sound", "%s: the game plays silently", error);
-    }
-    audio_close(a);
-}
-
 static void examine_folders(FILE *stream)
 {
     static const struct {
@@ -165,11 +150,12 @@ static void examine_folders(FILE *stream)
 
 static void examine_nets(FILE *stream)
 {
-    char base[4096], error[512];
+    char base[4096];
+    struct error error;
     if (!find_model("dispatch-10279", NULL, base, sizeof base)) {
         line(stream, "n/a", "dispatch net", "dispatch-10279.npy is nowhere: the tables dispatch");
-    } else if (!machine_check_dispatch(base, error, sizeof error)) {
-        line(stream, "WARN", "dispatch net", "%s", error);
+    } else if (!machine_check_dispatch(base, &error)) {
+        line(stream, "WARN", "dispatch net", "%s", error.text);
     } else {
         line(stream, "ok", "dispatch net", "%s.npy", base);
     }
@@ -193,7 +179,7 @@ void doctor_examine(const struct settings *settings, FILE *stream)
     examine_wads(settings, stream);
     examine_display(stream);
     examine_folders(stream);
-    examine_sound(stream);
+    line(stream, "n/a", "sound", "not built in: the game plays silently");
     examine_nets(stream);
 }
 
@@ -218,8 +204,7 @@ void doctor_features(FILE *stream)
             "headless              yes\n"
             "record csv json       yes\n"
             "bench ab              no\n"
-            "sound                 yes\n"
-            "pad states            no\n"
+            "sound pad states      no\n"
             "screenshots           yes (libpng %s)\n",
             translate, loops ? ", loops" : "", loops ? "yes" : "no (built without LLVM)", sdl.major,
             sdl.minor, sdl.patch, png_get_libpng_ver(NULL));

@@ -247,13 +247,13 @@ static void judge_code(struct code_word *words, size_t count, const char *title)
     print_report(&report, title, "words");
 }
 
-static bool judge_profile(const char *path, struct nn_error *error)
+static bool judge_profile(const char *path, struct error *error)
 {
     static struct report report;
     memset(&report, 0, sizeof report);
     FILE *file = fopen(path, "r");
     if (!file)
-        return nn_fail(error, "cannot read the profile %s", path);
+        return error_set(error, "cannot read the profile %s", path);
     char line[256];
     bool good = true;
     while (good && fgets(line, sizeof line, file)) {
@@ -265,7 +265,7 @@ static bool judge_profile(const char *path, struct nn_error *error)
     }
     fclose(file);
     if (!good)
-        return nn_fail(error, "%s: not a line of WORD COUNT: %s", path, line);
+        return error_set(error, "%s: not a line of WORD COUNT: %s", path, line);
     print_report(&report, path, "executed");
     return true;
 }
@@ -343,7 +343,7 @@ static void shuffle_weights(float *parameters, uint64_t seed)
 }
 
 static bool load_nets(const struct tool_options *options, const struct word_census *census,
-                      struct nn_error *error)
+                      struct error *error)
 {
     char base[1024];
     struct dispatch_model model;
@@ -371,7 +371,7 @@ static bool load_nets(const struct tool_options *options, const struct word_cens
 
 // What was named on the command line, or the shared libraries of Debian's cross packages.
 static bool read_code(const struct tool_options *options, struct code_word **words, size_t *count,
-                      struct nn_error *error)
+                      struct error *error)
 {
     for (int i = 0; i < options->file_count; i++)
         if (!elf_code_append(options->files[i], words, count, error))
@@ -386,7 +386,7 @@ static bool read_code(const struct tool_options *options, struct code_word **wor
     size_t used = 0;
     for (size_t i = 0; i < found.gl_pathc; i++) {
         struct stat status;
-        struct nn_error not_elf; // linker scripts are called .so too
+        struct error not_elf; // linker scripts are called .so too
         if (lstat(found.gl_pathv[i], &status) == 0 && S_ISREG(status.st_mode))
             used += elf_code_append(found.gl_pathv[i], words, count, &not_elf);
     }
@@ -397,7 +397,7 @@ static bool read_code(const struct tool_options *options, struct code_word **wor
 
 int dispatch_eval(const struct tool_options *options)
 {
-    struct nn_error error;
+    struct error error;
     struct word_census census;
     if (!words_count(&census, WORDS_REPRESENTED, options->threads, NULL, &error))
         return tool_fail(&error);

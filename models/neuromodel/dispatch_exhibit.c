@@ -37,7 +37,7 @@ static void exhibit_create(struct exhibit *e, uint64_t seed)
     e->layer[1] = dense_create(&e->params, "kernels", EXHIBIT_HIDDEN, DISPATCH_KERNELS);
 }
 
-bool exhibit_load(const char *base, float parameters[EXHIBIT_PARAMETERS], struct nn_error *error)
+bool exhibit_load(const char *base, float parameters[EXHIBIT_PARAMETERS], struct error *error)
 {
     struct exhibit e;
     exhibit_create(&e, 0);
@@ -121,7 +121,7 @@ static bool hash_words(const struct code_word *words, size_t count, char hash[65
 // The distinct allocated words of the files, each with the lowest pc that it stands at. The files' names and
 // the hashes of their code are added to sources.
 static bool read_samples(const char *const *files, size_t file_count, cJSON *sources, struct sample **samples,
-                         size_t *count, struct nn_error *error)
+                         size_t *count, struct error *error)
 {
     struct code_word *words = NULL;
     size_t word_count = 0;
@@ -134,7 +134,7 @@ static bool read_samples(const char *const *files, size_t file_count, cJSON *sou
         char hash[65];
         if (!hash_words(words + before, word_count - before, hash)) {
             free(words);
-            return nn_fail(error, "no memory for the samples");
+            return error_set(error, "no memory for the samples");
         }
         cJSON *source = cJSON_CreateObject();
         cJSON_AddStringToObject(source, "file", files[i]);
@@ -144,7 +144,7 @@ static bool read_samples(const char *const *files, size_t file_count, cJSON *sou
     *samples = malloc((word_count + 1) * sizeof **samples);
     if (!*samples) {
         free(words);
-        return nn_fail(error, "no memory for the samples");
+        return error_set(error, "no memory for the samples");
     }
     size_t allocated = 0;
     op ignored;
@@ -159,7 +159,7 @@ static bool read_samples(const char *const *files, size_t file_count, cJSON *sou
     for (size_t i = 0; i < allocated; i++)
         if (i == 0 || (*samples)[i].word != (*samples)[*count - 1].word)
             (*samples)[(*count)++] = (*samples)[i];
-    return *count > 0 || nn_fail(error, "the files hold no instructions");
+    return *count > 0 || error_set(error, "the files hold no instructions");
 }
 
 static struct tensor *batch_loss(void *context, struct graph *g, uint64_t epoch, uint64_t step)
@@ -192,7 +192,7 @@ static double evaluate(void *context, struct graph *g)
     return 1 - accuracy(t->exhibit.params.data, t->validate, t->validate_count);
 }
 
-static bool save(struct trainer *t, const char *base, cJSON *sources, struct nn_error *error)
+static bool save(struct trainer *t, const char *base, cJSON *sources, struct error *error)
 {
     const float *parameters = t->exhibit.params.data;
     double train_accuracy = accuracy(parameters, t->train, t->train_count);
@@ -221,7 +221,7 @@ static bool save(struct trainer *t, const char *base, cJSON *sources, struct nn_
 }
 
 static bool train_exhibit(struct trainer *t, const struct tool_options *options, cJSON *sources,
-                          struct nn_error *error)
+                          struct error *error)
 {
     char own[1024];
     const char *base =
@@ -247,14 +247,14 @@ static bool train_exhibit(struct trainer *t, const struct tool_options *options,
     optimizer_destroy(&optimizer);
     graph_destroy(&graph);
     if (end == TRAINING_INTERRUPTED)
-        return nn_fail(error, "interrupted: nothing is written");
+        return error_set(error, "interrupted: nothing is written");
     return end == TRAINING_DONE && save(t, base, sources, error);
 }
 
 int dispatch_exhibit_train(const struct tool_options *options)
 {
     static struct trainer trainer;
-    struct nn_error error;
+    struct error error;
     cJSON *sources = cJSON_CreateArray();
     isa_init();
     trainer.seed = options->seed_given ? options->seed : SEED;

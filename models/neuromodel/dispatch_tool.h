@@ -37,6 +37,6 @@ enum { EXHIBIT_INPUTS = 8, EXHIBIT_HIDDEN = 8, EXHIBIT_PARAMETERS = 135 };
 void exhibit_input(uint32_t word, uint64_t pc, float input[EXHIBIT_INPUTS]);
 enum dispatch_kernel exhibit_predict(const float parameters[EXHIBIT_PARAMETERS], uint32_t word, uint64_t pc);
 // Reads its weights. False with *error if they are missing or damaged.
-bool exhibit_load(const char *base, float parameters[EXHIBIT_PARAMETERS], struct nn_error *error);
+bool exhibit_load(const char *base, float parameters[EXHIBIT_PARAMETERS], struct error *error);
 
 #endif

@@ -115,7 +115,7 @@ static double evaluate(void *context, struct graph *g)
 }
 
 static bool save(struct trainer *t, const char *base, const struct training_result *result,
-                 struct nn_error *error)
+                 struct error *error)
 {
     struct dispatch_score score;
     dispatch_prepare(&t->net, t->model.params.data);
@@ -149,7 +149,7 @@ static bool save(struct trainer *t, const char *base, const struct training_resu
 
 // The kernels of plain loops: they give the same bytes on every processor, which BLAS does not, and are quick
 // enough for this net.
-static bool train_model(struct trainer *t, const struct tool_options *options, struct nn_error *error)
+static bool train_model(struct trainer *t, const struct tool_options *options, struct error *error)
 {
     char own[1024], base[1100], checkpoint[1120];
     snprintf(base, sizeof base, "%s",
@@ -187,17 +187,17 @@ static bool train_model(struct trainer *t, const struct tool_options *options, s
 
 int dispatch_train(const struct tool_options *options)
 {
-    struct nn_error error;
+    struct error error;
     struct word_census census;
     uint32_t vector;
     if (!words_count(&census, WORDS_REPRESENTED, options->threads, NULL, &error))
         return tool_fail(&error);
     if (words_conflict(&census, &vector)) {
-        nn_fail(&error,
-                "words of two kernels have the same features (top byte %02x, features %03x): no net can be "
-                "exact; "
-                "see 'neuromodel generate dispatch'",
-                vector >> DISPATCH_FEATURES, vector & ((1u << DISPATCH_FEATURES) - 1));
+        error_set(&error,
+                  "words of two kernels have the same features (top byte %02x, features %03x): no net can be "
+                  "exact; "
+                  "see 'neuromodel generate dispatch'",
+                  vector >> DISPATCH_FEATURES, vector & ((1u << DISPATCH_FEATURES) - 1));
         words_free(&census);
         return tool_fail(&error);
     }
@@ -206,7 +206,7 @@ int dispatch_train(const struct tool_options *options)
     trainer.seed = options->seed_given ? options->seed : SEED;
     dispatch_model_create(&trainer.model, trainer.seed);
     bool good = collect_vectors(&trainer) ? train_model(&trainer, options, &error)
-                                          : nn_fail(&error, "no memory for the training data");
+                                          : error_set(&error, "no memory for the training data");
     dispatch_model_destroy(&trainer.model);
     free(trainer.vectors);
     free(trainer.cells);

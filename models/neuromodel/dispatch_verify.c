@@ -8,7 +8,7 @@
 int dispatch_verify(const struct tool_options *options)
 {
     static struct dispatch_net net;
-    struct nn_error error;
+    struct error error;
     struct word_census census;
     struct dispatch_score score;
     char base[1024];

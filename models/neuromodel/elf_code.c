@@ -58,34 +58,34 @@ static bool append_section(const uint8_t *data, size_t size, const Elf64_Shdr *s
 }
 
 static bool append_all(const char *path, const uint8_t *data, size_t size, struct code_word **words,
-                       size_t *count, struct nn_error *error)
+                       size_t *count, struct error *error)
 {
     Elf64_Ehdr header;
     if (size < sizeof header)
-        return nn_fail(error, "%s: no ELF file", path);
+        return error_set(error, "%s: no ELF file", path);
     memcpy(&header, data, sizeof header);
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
         header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != EM_AARCH64)
-        return nn_fail(error, "%s: no ELF file of 64-bit Arm", path);
+        return error_set(error, "%s: no ELF file of 64-bit Arm", path);
     if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shoff > size ||
         header.e_shnum > (size - header.e_shoff) / sizeof(Elf64_Shdr))
-        return nn_fail(error, "%s: its table of sections is missing or damaged", path);
+        return error_set(error, "%s: its table of sections is missing or damaged", path);
     for (unsigned i = 0; i < header.e_shnum; i++) {
         Elf64_Shdr section;
         memcpy(&section, data + header.e_shoff + i * sizeof section, sizeof section);
         if (section.sh_type == SHT_PROGBITS && section.sh_flags & SHF_EXECINSTR &&
             !append_section(data, size, &section, words, count))
-            return nn_fail(error, "no memory for the code of %s", path);
+            return error_set(error, "no memory for the code of %s", path);
     }
     return true;
 }
 
-bool elf_code_append(const char *path, struct code_word **words, size_t *count, struct nn_error *error)
+bool elf_code_append(const char *path, struct code_word **words, size_t *count, struct error *error)
 {
     size_t size;
     uint8_t *data = read_file(path, &size);
     if (!data)
-        return nn_fail(error, "cannot read %s: %s", path, strerror(errno));
+        return error_set(error, "cannot read %s: %s", path, strerror(errno));
     bool good = append_all(path, data, size, words, count, error);
     free(data);
     return good;

@@ -17,6 +17,6 @@ struct code_word {
 // Appends the words of every executable section of the file to *words, which grows; the caller frees it.
 // Literals and padding between the instructions are among them. False with *error if the file cannot be read
 // or is no 64-bit little-endian aarch64 ELF with sections.
-bool elf_code_append(const char *path, struct code_word **words, size_t *count, struct nn_error *error);
+bool elf_code_append(const char *path, struct code_word **words, size_t *count, struct error *error);
 
 #endif

@@ -251,7 +251,7 @@ static void print_part(struct answers *a, const char *part, enum loop_net net)
 
 static int run(enum loop_net net, const struct tool_options *options)
 {
-    struct nn_error error;
+    struct error error;
     struct loop_set set;
     static struct loop_models models;
     if (!nn_blas_load(&error) || !loop_set_read(&set, options->files, options->file_count, &error))

@@ -13,7 +13,7 @@ static int by_pc(const void *a, const void *b)
 
 bool loop_image_read(const char *path, struct loop_image *image, char *error, size_t size)
 {
-    struct nn_error wrong;
+    struct error wrong;
     *image = (struct loop_image){NULL, 0};
     if (!elf_code_append(path, &image->words, &image->count, &wrong)) {
         snprintf(error, size, "%s", wrong.text);

@@ -74,13 +74,13 @@ static bool cut_out(const struct code_word *words, size_t at, struct rng *random
     return true;
 }
 
-static bool take_library(const char *path, struct loop_data *data, struct rng *random, struct nn_error *error)
+static bool take_library(const char *path, struct loop_data *data, struct rng *random, struct error *error)
 {
     struct code_word *words = NULL;
     size_t count = 0;
     struct stat status;
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    struct nn_error not_elf; // linker scripts are called .so too
+    struct error not_elf; // linker scripts are called .so too
     bool good = true;
     if (!is_of_the_guest(name) && lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
         elf_code_append(path, &words, &count, &not_elf))
@@ -89,7 +89,7 @@ static bool take_library(const char *path, struct loop_data *data, struct rng *r
             if (!cut_out(words, i, random, &sample))
                 continue;
             snprintf(sample.program, sizeof sample.program, "%s", name);
-            good = loop_data_add(data, &sample) || nn_fail(error, "no memory for the loops of %s", path);
+            good = loop_data_add(data, &sample) || error_set(error, "no memory for the loops of %s", path);
         }
     free(words);
     return good;
@@ -98,12 +98,12 @@ static bool take_library(const char *path, struct loop_data *data, struct rng *r
 int loop_generate_from_libraries(const struct tool_options *options)
 {
     struct loop_data data = {0};
-    struct nn_error error;
+    struct error error;
     struct rng random = {options->seed};
     glob_t found = {0};
     bool good =
         glob(libraries, 0, NULL, &found) == 0 ||
-        nn_fail(&error, "no libraries at %s; on Debian: sudo apt install gcc-aarch64-linux-gnu", libraries);
+        error_set(&error, "no libraries at %s; on Debian: sudo apt install gcc-aarch64-linux-gnu", libraries);
     for (size_t i = 0; i < found.gl_pathc && good; i++)
         good = take_library(found.gl_pathv[i], &data, &random, &error);
     globfree(&found);

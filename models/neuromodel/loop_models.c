@@ -38,7 +38,7 @@ void loop_net_round(struct params *p)
         p->data[i] = nn_float_of_half(nn_half_of_float(p->data[i]));
 }
 
-bool loop_models_load(struct loop_models *m, enum loop_net net, const char *folder, struct nn_error *error)
+bool loop_models_load(struct loop_models *m, enum loop_net net, const char *folder, struct error *error)
 {
     char base[1024];
     snprintf(base, sizeof base, "%s/%s", folder, loop_net_infos[net].name);

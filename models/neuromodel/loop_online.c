@@ -143,7 +143,7 @@ static void score(struct tuner *t, enum loop_net net, const struct loop_sample *
 static void add_origin(cJSON *metrics, const char *name, const struct tool_options *options)
 {
     char base[1000], path[1024];
-    struct nn_error error;
+    struct error error;
     snprintf(path, sizeof path, "%s.json", tool_path(base, sizeof base, options->folder, name));
     cJSON *shipped = json_read(path, &error);
     const char *hash = cJSON_GetStringValue(cJSON_GetObjectItem(shipped, "sha256"));
@@ -153,7 +153,7 @@ static void add_origin(cJSON *metrics, const char *name, const struct tool_optio
 
 // Tunes one net, keeps or drops the result, and writes it.
 static bool tune_net(struct tuner *t, enum loop_net net, const struct tool_options *options,
-                     struct nn_error *error)
+                     struct error *error)
 {
     struct params *p = loop_net_params(&t->models, net);
     float *shipped = malloc(p->count * sizeof *shipped);
@@ -214,14 +214,14 @@ static void label_logged(struct loop_data *logged)
 }
 
 static bool tune_all(struct tuner *t, const struct loop_data *logged, const struct loop_set *shipped,
-                     const struct tool_options *options, struct nn_error *error)
+                     const struct tool_options *options, struct error *error)
 {
     t->logged = (unsigned)logged->count;
     t->count = t->logged + shipped->count[LOOP_TRAIN];
     t->test_count = shipped->count[LOOP_TEST] + shipped->count[LOOP_REAL];
     if (t->logged == 0 || t->count == t->logged || t->test_count == 0)
-        return nn_fail(error, "nothing to learn from: %u loops logged, %u to train on and %u to test with",
-                       t->logged, shipped->count[LOOP_TRAIN], t->test_count);
+        return error_set(error, "nothing to learn from: %u loops logged, %u to train on and %u to test with",
+                         t->logged, shipped->count[LOOP_TRAIN], t->test_count);
     t->samples = malloc(t->count * sizeof *t->samples);
     t->tests = malloc(t->test_count * sizeof *t->tests);
     t->seen = malloc((size_t)t->count * WIDTH * sizeof *t->seen);
@@ -244,7 +244,7 @@ int loops_train_online(const struct tool_options *options)
 {
     static const char *const shipped_names[] = {"loops-seed.txt", "loops-doom.txt", "loops-programs.txt"};
     enum { SHIPPED = sizeof shipped_names / sizeof shipped_names[0] };
-    struct nn_error error;
+    struct error error;
     static struct tuner t;
     struct loop_data logged = {0};
     struct loop_set shipped;

@@ -140,9 +140,10 @@ bool loop_run(const struct run_options *options, struct seen_loops *seen, char *
         .loop_entered = loop_entered,
         .output = ignore_output,
     };
-    enum machine_error reason;
-    machine *m = machine_create(&config, &reason, error, size);
+    struct error why;
+    machine *m = machine_create(&config, &why);
     if (!m) {
+        snprintf(error, size, "%s", why.text);
         free(run.table);
         return false;
     }

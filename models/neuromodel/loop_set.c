@@ -39,17 +39,17 @@ static enum loop_part part_of(const struct loop_sample *s)
     return place < 5 ? LOOP_VALIDATION : LOOP_TRAIN;
 }
 
-bool loop_set_read(struct loop_set *set, char **files, int count, struct nn_error *error)
+bool loop_set_read(struct loop_set *set, char **files, int count, struct error *error)
 {
     memset(set, 0, sizeof *set);
     if (count == 0)
-        return nn_fail(error, "no data: name files of samples (see 'neuromodel generate')");
+        return error_set(error, "no data: name files of samples (see 'neuromodel generate')");
     for (int i = 0; i < count; i++) {
         struct loop_data more;
         bool good = loop_data_read(files[i], &more, error->text, sizeof error->text);
         for (size_t s = 0; good && s < more.count; s++)
             good =
-                loop_data_add(&set->data, &more.samples[s]) || nn_fail(error, "no memory for %s", files[i]);
+                loop_data_add(&set->data, &more.samples[s]) || error_set(error, "no memory for %s", files[i]);
         if (good)
             loop_data_free(&more);
         else {

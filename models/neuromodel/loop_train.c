@@ -235,7 +235,7 @@ static double evaluate_predictor(void *context, struct graph *g)
 }
 
 // What the two other nets say of each sample, once and for all.
-static bool ask_other_nets(struct trainer *t, const char *folder, struct nn_error *error)
+static bool ask_other_nets(struct trainer *t, const char *folder, struct error *error)
 {
     if (!loop_models_load(&t->models, NET_DETECTOR, folder, error) ||
         !loop_models_load(&t->models, NET_RECOGNIZER, folder, error))
@@ -304,7 +304,7 @@ static void learn_confidence(struct trainer *t)
 // ---- the command ----
 
 static bool save(struct trainer *t, const char *base, const struct training_result *result,
-                 struct nn_error *error)
+                 struct error *error)
 {
     char text[256];
     struct params *p = loop_net_params(&t->models, t->net);
@@ -344,7 +344,7 @@ static bool save(struct trainer *t, const char *base, const struct training_resu
     return saved;
 }
 
-static bool train_net(struct trainer *t, const struct tool_options *options, struct nn_error *error)
+static bool train_net(struct trainer *t, const struct tool_options *options, struct error *error)
 {
     char own[1024], base[1100], checkpoint[1120];
     const char *name = loop_net_infos[t->net].name;
@@ -352,8 +352,8 @@ static bool train_net(struct trainer *t, const struct tool_options *options, str
              options->out ? options->out : tool_path(own, sizeof own, options->folder, name));
     snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", base);
     if (t->set->count[LOOP_TRAIN] < BATCH || t->set->count[LOOP_VALIDATION] == 0)
-        return nn_fail(error, "%u loops to train on and %u to validate: too few (at least %d and 1)",
-                       t->set->count[LOOP_TRAIN], t->set->count[LOOP_VALIDATION], BATCH);
+        return error_set(error, "%u loops to train on and %u to validate: too few (at least %d and 1)",
+                         t->set->count[LOOP_TRAIN], t->set->count[LOOP_VALIDATION], BATCH);
     if (t->net == NET_PREDICTOR && !ask_other_nets(t, options->folder, error))
         return false;
     t->steps = t->set->count[LOOP_TRAIN] / BATCH;
@@ -391,7 +391,7 @@ static bool train_net(struct trainer *t, const struct tool_options *options, str
 
 static int run(enum loop_net net, const struct tool_options *options)
 {
-    struct nn_error error;
+    struct error error;
     struct loop_set set;
     static struct trainer t;
     if (!nn_blas_load(&error) || !loop_set_read(&set, options->files, options->file_count, &error))
@@ -405,7 +405,7 @@ static int run(enum loop_net net, const struct tool_options *options)
     t.guesses = malloc((set.count[LOOP_VALIDATION] + 1) * sizeof *t.guesses);
     loop_models_create(&t.models, t.seed);
     bool good =
-        t.order && t.batches && t.guesses ? train_net(&t, options, &error) : nn_fail(&error, "no memory");
+        t.order && t.batches && t.guesses ? train_net(&t, options, &error) : error_set(&error, "no memory");
     loop_models_destroy(&t.models);
     free(t.order);
     free(t.batches);

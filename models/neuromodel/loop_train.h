@@ -36,7 +36,7 @@ struct loop_set {
 
 // Reads the files, drops duplicates, and divides the rest; what is in no part is only in data. False with
 // *error if a file is damaged, or if there is nothing.
-bool loop_set_read(struct loop_set *set, char **files, int count, struct nn_error *error);
+bool loop_set_read(struct loop_set *set, char **files, int count, struct error *error);
 void loop_set_free(struct loop_set *set);
 
 // Other code for the same loop, for training: its registers X0..X28 numbered differently (unless it calls),
@@ -65,7 +65,7 @@ extern const struct loop_net_info loop_net_infos[LOOP_NETS];
 struct params *loop_net_params(struct loop_models *m, enum loop_net net);
 // To the numbers that a file of 16 bits holds, so that what is measured is what is saved.
 void loop_net_round(struct params *p);
-bool loop_models_load(struct loop_models *m, enum loop_net net, const char *folder, struct nn_error *error);
+bool loop_models_load(struct loop_models *m, enum loop_net net, const char *folder, struct error *error);
 
 // What the nets say of count samples: that one alone, the predictor with both others that it hangs on.
 void loop_guess_all(const struct loop_models *m, enum loop_net net, const struct loop_sample *const *samples,

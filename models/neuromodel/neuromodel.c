@@ -74,7 +74,7 @@ const char *tool_path(char *text, size_t size, const char *folder, const char *n
     return text;
 }
 
-int tool_fail(const struct nn_error *error)
+int tool_fail(const struct error *error)
 {
     fprintf(stderr, "neuromodel: %s\n", error->text);
     return 1;

@@ -44,7 +44,7 @@ extern const int tool_model_count;
 const char *tool_path(char *text, size_t size, const char *folder, const char *name);
 
 // "neuromodel: …" on stderr; returns 1.
-int tool_fail(const struct nn_error *error);
+int tool_fail(const struct error *error);
 
 double tool_seconds(void); // of a steady clock
 

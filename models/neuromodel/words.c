@@ -189,14 +189,14 @@ static double seconds_now(void)
 }
 
 bool words_count(struct word_census *census, enum words_method method, unsigned threads, FILE *report,
-                 struct nn_error *error)
+                 struct error *error)
 {
     enum { MOST_THREADS = 64 };
     double start = seconds_now();
     memset(census, 0, sizeof *census);
     census->count = calloc(DISPATCH_VECTORS, sizeof census->count[0]);
     if (!census->count)
-        return nn_fail(error, "no memory to count the instruction words");
+        return error_set(error, "no memory to count the instruction words");
     isa_init();
     struct shared shared = {
         .census = census, .method = method, .lock = PTHREAD_MUTEX_INITIALIZER, .reports = report != NULL};
@@ -215,7 +215,7 @@ bool words_count(struct word_census *census, enum words_method method, unsigned 
     census->seconds = seconds_now() - start;
     if (atomic_load(&shared.interrupted)) {
         words_free(census);
-        return nn_fail(error, "interrupted");
+        return error_set(error, "interrupted");
     }
     return true;
 }

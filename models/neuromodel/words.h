@@ -31,7 +31,7 @@ enum words_method {
 // Counts all words on up to `threads` threads. Progress goes to report (NULL: nowhere). False with *error if
 // there is no memory for it, or if the user interrupted.
 bool words_count(struct word_census *census, enum words_method method, unsigned threads, FILE *report,
-                 struct nn_error *error);
+                 struct error *error);
 void words_free(struct word_census *census);
 
 // Whether any vector has words of two kernels: then no function of the input is exact. *vector: the first.

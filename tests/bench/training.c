@@ -144,7 +144,7 @@ static int ascending(const void *a, const void *b)
 
 static void write_array(const char *folder, const char *name, const float *data, size_t count)
 {
-    struct nn_error error;
+    struct error error;
     char path[512];
     snprintf(path, sizeof path, "%s/%s.npy", folder, name);
     if (!npy_write(path, data, 1, (int[]){(int)count}, NULL, &error))

@@ -60,7 +60,7 @@ static void run_translated(struct translator *t, struct guest *g)
         outcome->faulted = c->stop == STOP_FAULT;
         if (c->stop == STOP_SVC)
             c->current--; // not done yet: the machine would
-        c->budget = cpu_budget_at(c, c->current);
+        c->budget = -(c->retired_bias + (int64_t)(intptr_t)c->current) / (int64_t)sizeof(op);
         c->pc = pc_of(c, c->current);
     }
     outcome->cpu = *c;
@@ -207,11 +207,10 @@ int main(int argc, char **argv)
         .engine = MACHINE_ENGINE_TRANSLATE,
         .cache_folder = cache,
     };
-    char error[512];
-    enum machine_error reason;
-    machine *m = machine_create(&config, &reason, error, sizeof error);
+    struct error error;
+    machine *m = machine_create(&config, &error);
     if (!m) {
-        fprintf(stderr, "lockstep: %s\n", error);
+        fprintf(stderr, "lockstep: %s\n", error.text);
         return 1;
     }
     outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

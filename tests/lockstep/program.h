@@ -55,7 +55,7 @@ static machine *load_words(const uint32_t *words, size_t count, uint64_t data, s
                .p_memsz = data_bytes,
                .p_align = 4096}},
     };
-    char path[] = "/tmp/words.XXXXXX", error[512];
+    char path[] = "/tmp/words.XXXXXX";
     int fd = mkstemp(path);
     if (fd < 0 || pwrite(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
         pwrite(fd, words, count * sizeof *words, CODE_OFFSET) != (ssize_t)(count * sizeof *words) ||
@@ -76,11 +76,11 @@ static machine *load_words(const uint32_t *words, size_t count, uint64_t data, s
         .clock = MACHINE_CLOCK_VIRTUAL,
         .engine = engine,
     };
-    enum machine_error reason;
-    machine *m = machine_create(&config, &reason, error, sizeof error);
+    struct error error;
+    machine *m = machine_create(&config, &error);
     unlink(path);
     if (!m) {
-        fprintf(stderr, "%s: %s\n", path, error);
+        fprintf(stderr, "%s: %s\n", path, error.text);
         exit(1);
     }
     return m;

@@ -161,7 +161,7 @@ static bool run(struct guest *g, uint64_t pc, bool translated, bool *entered)
     } else {
         c->pc = pc_of(c, c->current);
         if (!stepped)
-            c->budget = cpu_budget_at(c, c->current);
+            c->budget = -(c->retired_bias + (int64_t)(intptr_t)c->current) / (int64_t)sizeof(op);
     }
     fault_end(&context);
     return done;
@@ -279,8 +279,8 @@ int main(int argc, char **argv)
     struct guest *g = guest_in(m);
     if (precise) {
         translator_destroy(g->translator);
-        char error[512];
-        g->translator = translator_create(g, true, error, sizeof error);
+        struct error error;
+        g->translator = translator_create(g, true, &error);
     }
     g->entering = true;
     memory_protect(&g->memory, READ_ONLY, 4096, PROT_READ);

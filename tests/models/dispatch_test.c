@@ -24,7 +24,7 @@ static void test_evaluator(const char *base, const struct kernels *kernels, cons
     static int top_bytes[ROWS];
     static float features[ROWS][DISPATCH_FEATURES];
     struct dispatch_model model;
-    struct nn_error error;
+    struct error error;
     dispatch_model_create(&model, 0);
     if (!model_load(base, &model.params, dispatch_architecture, NULL, &error)) {
         printf("not ok %s: %s\n", name, error.text);
@@ -62,7 +62,7 @@ static void test_evaluator(const char *base, const struct kernels *kernels, cons
 static void test_batches(const char *base)
 {
     static struct dispatch_net net;
-    struct nn_error error;
+    struct error error;
     enum { WORDS = 1000 };
     uint32_t words[WORDS];
     uint8_t batch[WORDS], single;

@@ -150,7 +150,7 @@ static bool same_guess(const struct loop_guess *a, const struct loop_guess *b)
 
 static void test_shipped(const char *folder, const struct loop_set *set)
 {
-    struct nn_error error;
+    struct error error;
     struct loop_nets *nets = loop_nets_load(folder, &error);
     if (!nets) {
         printf("not ok the shipped nets load: %s\n", error.text);
@@ -335,7 +335,7 @@ static void test_way(const struct loop_set *set)
 
 int main(int argc, char **argv)
 {
-    struct nn_error error;
+    struct error error;
     struct loop_set set;
     static struct loop_models models;
     if (argc != 3 || !loop_set_read(&set, argv + 2, 1, &error)) {

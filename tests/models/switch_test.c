@@ -11,17 +11,16 @@
 int main(int argc, char **argv)
 {
     const char *const arguments[] = {"program", NULL}, *const environment[] = {NULL};
-    enum machine_error reason;
-    char error[512];
+    struct error error;
     struct machine_config config = {
         .argv = arguments, .envp = environment, .deterministic = true, .dispatch = MACHINE_DISPATCH_HYBRID};
     if (argc != 5 || !machine_engine_by_name(argv[2], &config.engine))
         return 1;
     config.dispatch_model = argv[1];
     config.program = argv[3];
-    machine *m = machine_create(&config, &reason, error, sizeof error);
+    machine *m = machine_create(&config, &error);
     if (!m || !machine_has_dispatch(m)) {
-        fprintf(stderr, "switch_test: %s\n", m ? "no dispatch net" : error);
+        fprintf(stderr, "switch_test: %s\n", m ? "no dispatch net" : error.text);
         return 1;
     }
     bool switching = strcmp(argv[4], "switch") == 0;

@@ -50,7 +50,7 @@ static void create(struct params *p, uint64_t seed)
 static void refused(const char *name, const char *file, const char *reason, const char *architecture)
 {
     struct params p;
-    struct nn_error error = {""};
+    struct error error = {0};
     create(&p, 2);
     float before[18];
     memcpy(before, p.data, sizeof before);
@@ -90,7 +90,7 @@ static void test_halves(void)
     report(not_nearest == 0, "numbers are rounded to the nearest of 16 bits", "%u are not", not_nearest);
 
     static const float values[5] = {1, -2, 3.5f, 0.333333f, 65504};
-    struct nn_error error = {""};
+    struct error error = {0};
     struct npy n;
     char path[320];
     snprintf(path, sizeof path, "%s/half.npy", at);
@@ -119,7 +119,7 @@ static void test_halves(void)
 static void test_arrays(void)
 {
     static const float values[6] = {1, -2, 3.5f, 0, 1e-40f, -1e30f};
-    struct nn_error error = {""};
+    struct error error = {0};
     struct npy n;
     char path[320];
     snprintf(path, sizeof path, "%s/array.npy", at);
@@ -195,7 +195,7 @@ static void test_arrays(void)
 static void test_models(void)
 {
     struct params p, q;
-    struct nn_error error = {""};
+    struct error error = {0};
     create(&p, 1);
     create(&q, 2);
     cJSON *metrics = cJSON_CreateObject(), *json = NULL;

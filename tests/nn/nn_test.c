@@ -114,7 +114,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: nn_test FOLDER | train SEED CHECKPOINT WEIGHTS.npy [N] | digest\n");
         return 2;
     }
-    struct nn_error error;
+    struct error error;
     if (!nn_blas_load(&error)) {
         report(false, "BLAS", "%s", error.text);
         return 1;

@@ -109,7 +109,7 @@ static double evaluate(void *context, struct graph *g)
 }
 
 static enum training_end train_net(struct net *n, const char *checkpoint, struct training_result *result,
-                                   struct nn_error *error)
+                                   struct error *error)
 {
     struct training t = {.epochs = EPOCHS,
                          .steps = STEPS,
@@ -129,7 +129,7 @@ int train_command(uint64_t seed, const char *checkpoint, const char *weights, ui
 {
     struct net *n = calloc(1, sizeof *n);
     struct training_result result;
-    struct nn_error error;
+    struct error error;
     create(n, seed);
     n->interrupt_at = interrupt_at;
     interrupt_note();
@@ -149,7 +149,7 @@ void test_training(void)
 {
     struct net *n = calloc(1, sizeof *n);
     struct training_result result;
-    struct nn_error error = {""};
+    struct error error = {0};
     create(n, 3);
     bool done = train_net(n, NULL, &result, &error) == TRAINING_DONE;
     report(done && result.best == 0, "a small net memorizes", "%.0f of %d samples are wrong: %s",

@@ -30,7 +30,7 @@ struct tensor *dispatch_model_forward(const struct dispatch_model *m, struct gra
     return dense_forward(&m->layer[2], g, x);
 }
 
-bool dispatch_load(const char *base, struct dispatch_net *net, struct nn_error *error)
+bool dispatch_load(const char *base, struct dispatch_net *net, struct error *error)
 {
     struct dispatch_model model;
     dispatch_model_create(&model, 0);

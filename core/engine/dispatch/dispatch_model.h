@@ -25,6 +25,6 @@ struct tensor *dispatch_model_forward(const struct dispatch_model *m, struct gra
 
 // The net of the model files at base (a path without .npy). False, with *error, if they are missing, damaged,
 // or of another model.
-bool dispatch_load(const char *base, struct dispatch_net *net, struct nn_error *error);
+bool dispatch_load(const char *base, struct dispatch_net *net, struct error *error);
 
 #endif

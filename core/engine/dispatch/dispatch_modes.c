@@ -96,7 +96,7 @@ static void clear(struct table *t)
 
 // ---- life ----
 
-struct dispatch *dispatch_create(const char *base, struct nn_error *error)
+struct dispatch *dispatch_create(const char *base, struct error *error)
 {
     struct dispatch *d = calloc(1, sizeof *d);
     if (d) {
@@ -104,7 +104,7 @@ struct dispatch *dispatch_create(const char *base, struct nn_error *error)
         d->pages = calloc(GUEST_SPACE / GUEST_PAGE, 1);
     }
     if (!d || !d->named || !d->pages) {
-        nn_fail(error, "no memory for the dispatch net");
+        error_set(error, "no memory for the dispatch net");
     } else if (dispatch_load(base, &d->net, error)) {
         d->identity = XXH3_64bits(&d->net, sizeof d->net);
         return d;

@@ -19,7 +19,7 @@
 #include "core/isa/isa.h"
 #include "core/state/machine_config.h"
 
-struct nn_error;
+struct error;
 struct dispatch;
 
 struct dispatch_counts {
@@ -29,7 +29,7 @@ struct dispatch_counts {
 
 // A dispatch in mode off with the net of the model files at base. NULL with *error if they are missing or
 // damaged, or if there is no memory.
-struct dispatch *dispatch_create(const char *base, struct nn_error *error);
+struct dispatch *dispatch_create(const char *base, struct error *error);
 void dispatch_destroy(struct dispatch *d);
 
 // The caller has everything decoded again when the mode changes.

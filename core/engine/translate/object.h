@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Linking relocatable x32 ELF objects (llvm_jit.c, code_cache.c) into executable memory.
+// Linking relocatable x32 ELF objects (of llvm_jit.c, or kept from an earlier run) into executable memory.
 #ifndef CORE_ENGINE_OBJECT_H
 #define CORE_ENGINE_OBJECT_H
 

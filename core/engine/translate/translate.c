@@ -16,11 +16,8 @@
 #include <xxhash.h>
 
 #include "core/engine/dispatch/dispatch_modes.h"
-#include "level.h"
 
-#define EMBEDDED(level) extern const unsigned char translate_glue_##level[], translate_glue_##level##_end[];
-LEVELS(EMBEDDED)
-#undef EMBEDDED
+extern const unsigned char translate_glue[], translate_glue_end[]; // an object
 
 static bool forked; // this process is a copy of one that translates: its code memory is still the other's
 // What the ways back work on: one machine translates in a process.
@@ -194,13 +191,9 @@ bool translate_install_object(struct translator *t, const struct cached_object *
 
 static bool install_glue(struct translator *t)
 {
-#define EMBEDDED(level) {translate_glue_##level, translate_glue_##level##_end},
-    static const unsigned char *const glue[LEVEL_COUNT][2] = {LEVELS(EMBEDDED)};
-#undef EMBEDDED
-    const unsigned char *const *object = glue[level_of_host()];
     struct linked_object linked;
-    if (!object_link(&t->code, object[0], (size_t)(object[1] - object[0]), translate_resolve,
-                     translate_receive_glue, t, &linked))
+    if (!object_link(&t->code, translate_glue, (size_t)(translate_glue_end - translate_glue),
+                     translate_resolve, translate_receive_glue, t, &linked))
         return false;
     t->cold_call = translate_resolve(t, GLUE_WAY_BACK(call));
     t->enter_region = translate_resolve(t, "enter_region");
@@ -243,7 +236,7 @@ void translate_install(struct translator *t)
         o.trusted_by = dispatch_identity(t->guest->dispatch);
         if (!installed)
             free(c->object.bytes);
-        else if (!t->cache || !code_cache_add(t->cache, &o))
+        else if (!t->cache || !cache_file_add(t->cache, &o))
             t->installed[t->installed_count - 1].bytes = c->object.bytes;
         free(c->region);
         free(c);
@@ -323,11 +316,11 @@ bool translator_is_precise(const struct translator *t)
     return t && t->precise;
 }
 
-struct translator *translator_create(struct guest *g, bool precise, char *error, size_t size)
+struct translator *translator_create(struct guest *g, bool precise, struct error *error)
 {
     struct translator *t = calloc(1, sizeof *t);
     if (!t || running || (uintptr_t)g >> 31) {
-        snprintf(error, size, "there is no room for translated code below 2 GiB");
+        error_set(error, "there is no room for translated code below 2 GiB");
         free(t);
         return NULL;
     }
@@ -343,7 +336,7 @@ struct translator *translator_create(struct guest *g, bool precise, char *error,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (t->low == MAP_FAILED || t->stack == MAP_FAILED || g->cpu.branch_counts == MAP_FAILED ||
         code_memory_create(&t->code, CODE_BYTES) != 0) {
-        snprintf(error, size, "the host denied memory for translated code: %s", strerror(errno));
+        error_set(error, "the host denied memory for translated code: %s", strerror(errno));
         translator_destroy(t);
         return NULL;
     }
@@ -357,14 +350,14 @@ struct translator *translator_create(struct guest *g, bool precise, char *error,
     t->ready_end = &t->ready;
     t->patience = 1;
     if (!install_glue(t)) {
-        snprintf(error, size, "the translator's glue is damaged");
+        error_set(error, "the translator's glue is damaged");
         translator_destroy(t);
         return NULL;
     }
     running = t;
     pthread_atfork(NULL, NULL, note_fork);
     if (pthread_create(&t->thread, NULL, compile_thread, t) != 0) {
-        snprintf(error, size, "the host denied a thread for the translator");
+        error_set(error, "the host denied a thread for the translator");
         t->thread = 0;
         translator_destroy(t);
         return NULL;
@@ -413,7 +406,7 @@ void translator_destroy(struct translator *t)
             struct cached_object o = describe(c);
             if (is_current(t, &o))
                 o.trusted_by = dispatch_identity(t->guest->dispatch);
-            if (code_cache_add(t->cache, &o))
+            if (cache_file_add(t->cache, &o))
                 c->object.bytes = NULL;
         }
         free(c->region);
@@ -423,7 +416,7 @@ void translator_destroy(struct translator *t)
     if (t->cache && !forked) {
         if (t->compiled_any || t->new_requests > WORTH_SAVING || t->queue_head != t->queue_tail)
             save_history(t);
-        code_cache_close(t->cache);
+        cache_file_close(t->cache);
     }
     free(t->executed);
     free(t->branches);

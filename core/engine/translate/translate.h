@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include "core/base/error.h"
 #include "core/state/guest.h"
 
 struct translator;
@@ -18,9 +18,9 @@ enum { HOT_LOOP = 2048, HOT_CALL = 512 };
 #ifdef TRANSLATE
 
 // Starts the compile thread. precise: a fault finds every register and the count of instructions in the cpu
-// as they have to be; such code is slower. NULL where the host cannot (a message in error): the machine then
+// as they have to be; such code is slower. NULL where the host cannot (*error says why): the machine then
 // interprets.
-struct translator *translator_create(struct guest *g, bool precise, char *error, size_t size);
+struct translator *translator_create(struct guest *g, bool precise, struct error *error);
 bool translator_is_precise(const struct translator *t);
 // Whether this process is a copy of one that translates: nothing can be translated in it.
 bool translator_is_copy(void);
@@ -62,10 +62,10 @@ void translate_get_stats(struct translator *t, struct machine_stats *stats);
 #else
 
 // Built without LLVM: there is never a translator.
-static inline struct translator *translator_create(struct guest *g, bool precise, char *error, size_t size)
+static inline struct translator *translator_create(struct guest *g, bool precise, struct error *error)
 {
     (void)g, (void)precise;
-    snprintf(error, size, "this build has no translator: it was made without LLVM 19 and clang-19");
+    error_set(error, "this build has no translator: it was made without LLVM 19 and clang-19");
     return NULL;
 }
 static inline bool translator_is_precise(const struct translator *t)

@@ -11,7 +11,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "level.h"
 #include "translate_internal.h"
 #include "translator_identity.h"
 
@@ -35,7 +34,15 @@ bool was_executed_earlier(const struct translator *t, uint32_t pc)
 // Whatever host code depends on besides the guest: the definitions, LLVM, this processor.
 static uint64_t cache_identity(void)
 {
-    return XXH3_64bits_withSeed(TRANSLATOR_IDENTITY, strlen(TRANSLATOR_IDENTITY), level_identity());
+    XXH64_hash_t hash = XXH3_64bits(TRANSLATOR_IDENTITY, strlen(TRANSLATOR_IDENTITY));
+    char line[8192];
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && fgets(line, sizeof line, f) && line[0] != '\n')
+        if (strncmp(line, "model name", 10) == 0 || strncmp(line, "flags", 5) == 0)
+            hash = XXH3_64bits_withSeed(line, strlen(line), hash);
+    if (f)
+        fclose(f);
+    return hash;
 }
 
 static uint64_t file_hash(const char *path)
@@ -130,7 +137,7 @@ static void save_requests(struct translator *t)
     }
     struct cached_object o = {
         .entry = REQUESTS_ENTRY, .bytes = (unsigned char *)list, .size = count * sizeof *list};
-    if (!count || !code_cache_add(t->cache, &o))
+    if (!count || !cache_file_add(t->cache, &o))
         free(list);
 }
 
@@ -150,7 +157,7 @@ static void save_branches(struct translator *t)
     }
     struct cached_object o = {
         .entry = BRANCHES_ENTRY, .bytes = (unsigned char *)list, .size = count * sizeof *list};
-    if (!count || !code_cache_add(t->cache, &o))
+    if (!count || !cache_file_add(t->cache, &o))
         free(list);
 }
 
@@ -170,7 +177,7 @@ static void save_executed(struct translator *t)
     }
     struct cached_object o = {
         .entry = EXECUTED_ENTRY, .bytes = (unsigned char *)pages, .size = count * sizeof *pages};
-    if (!count || !code_cache_add(t->cache, &o))
+    if (!count || !cache_file_add(t->cache, &o))
         free(pages);
 }
 
@@ -193,10 +200,10 @@ static bool has_grown(const struct translator *t, const struct cached_object *o)
 void translate_load_cache(struct translator *t, const char *folder)
 {
     uint64_t program = file_hash(t->guest->config.program);
-    t->cache = program ? code_cache_open(folder, program ^ t->precise, cache_identity()) : NULL;
-    size_t count = t->cache ? code_cache_count(t->cache) : 0;
+    t->cache = program ? cache_file_open(folder, program ^ t->precise, cache_identity()) : NULL;
+    size_t count = t->cache ? cache_file_count(t->cache) : 0;
     for (size_t i = 0; i < count; i++) {
-        const struct cached_object *o = code_cache_get(t->cache, i);
+        const struct cached_object *o = cache_file_get(t->cache, i);
         if (o->entry == EXECUTED_ENTRY)
             load_executed(t, o);
         else if (o->entry == REQUESTS_ENTRY)
@@ -205,7 +212,7 @@ void translate_load_cache(struct translator *t, const char *folder)
             load_branches(t, o);
     }
     for (size_t i = 0; i < count; i++) {
-        const struct cached_object *o = code_cache_get(t->cache, i);
+        const struct cached_object *o = cache_file_get(t->cache, i);
         if (o->entry <= BRANCHES_ENTRY)
             continue;
         if (o->page_count && translate_install_object(t, o)) {
@@ -213,7 +220,7 @@ void translate_load_cache(struct translator *t, const char *folder)
             if (has_grown(t, o))
                 translate_again(t, o->entry);
         } else {
-            code_cache_drop(t->cache, i);
+            cache_file_drop(t->cache, i);
         }
     }
     if (t->cached_count) {

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "code_cache.h"
+#include "core/base/cache_file.h"
 #include "core/engine/engine.h"
 #include "core/loops/optimizer.h"
 #include "glue.h"
@@ -37,6 +37,10 @@ enum {
     REQUESTS_ENTRY = 2,
     BRANCHES_ENTRY = 3,
 };
+
+_Static_assert((int)REGION_PAGES_MAX <= (int)CACHED_PAGES_MAX &&
+                   (int)REGION_LEFT_OUT_MAX <= (int)CACHED_LEFT_OUT_MAX,
+               "a region fits into a cached object");
 
 #define BRANCH_COUNTS_BYTES (GUEST_SPACE / 4 * sizeof(struct branch_counts))
 
@@ -131,7 +135,7 @@ struct translator {
     bool compiled_any; // or tried to
     bool assume_executed;
     bool precise;
-    struct code_cache *cache; // NULL: nothing is kept
+    struct cache_file *cache; // NULL: nothing is kept
     uint64_t region_count, cached_count;
     double compile_seconds; // under lock
 

@@ -3,9 +3,10 @@
 #include "symbols.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "core/base/text.h"
 
 // ---- values ----
 
@@ -48,42 +49,30 @@ uint64_t loop_evaluate(const struct loop_summary *s, unsigned node, const uint64
 
 // ---- text ----
 
-struct text {
+struct printer {
     const struct loop_summary *s;
-    char *at;
-    size_t left; // the final zero included
+    struct text out;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct text *t, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    int length = vsnprintf(t->at, t->left, format, list);
-    va_end(list);
-    size_t done = length < 0 ? 0 : (size_t)length < t->left ? (size_t)length : t->left - 1;
-    t->at += done;
-    t->left -= done;
-}
-
-static void add_var(struct text *t, unsigned var)
+static void add_var(struct printer *t, unsigned var)
 {
     static const char *const names[] = {"flags.a", "flags.b", "flags.kind", "length"};
     if (var >= LINEAR_LOAD)
-        add(t, "m%u", var - LINEAR_LOAD);
+        text_add(&t->out, "m%u", var - LINEAR_LOAD);
     else if (var >= LOOP_VAR_FLAGS_A)
-        add(t, "%s", names[var - LOOP_VAR_FLAGS_A]);
+        text_add(&t->out, "%s", names[var - LOOP_VAR_FLAGS_A]);
     else if (var == REG_SP)
-        add(t, "sp");
+        text_add(&t->out, "sp");
     else
-        add(t, "x%u", var);
+        text_add(&t->out, "x%u", var);
 }
 
-static void add_number(struct text *t, uint64_t value)
+static void add_number(struct printer *t, uint64_t value)
 {
     if (value + 1024 < 1024)
-        add(t, "-%" PRIu64, -value);
+        text_add(&t->out, "-%" PRIu64, -value);
     else
-        add(t, value < 1024 ? "%" PRIu64 : "0x%" PRIx64, value);
+        text_add(&t->out, value < 1024 ? "%" PRIu64 : "0x%" PRIx64, value);
 }
 
 static bool is_small_negative(const struct node *n)
@@ -91,7 +80,7 @@ static bool is_small_negative(const struct node *n)
     return n->kind == NODE_CONSTANT && n->bits >= 32 && n->value > symbol_mask(n->bits) - 1024;
 }
 
-static void add_node(struct text *t, unsigned node)
+static void add_node(struct printer *t, unsigned node)
 {
     static const char *const operators[] = {
         [NODE_ADD] = "+",       [NODE_SUB] = "-",
@@ -107,7 +96,7 @@ static void add_node(struct text *t, unsigned node)
         [NODE_BSWAP] = "bswap", [NODE_BITREVERSE] = "bitreverse",
     };
     const struct node *n = &t->s->nodes[node];
-    if (t->left <= 1)
+    if (t->out.left <= 1)
         return;
     switch (symbol_operands(n->kind)) {
     case 0:
@@ -117,141 +106,141 @@ static void add_node(struct text *t, unsigned node)
             add_var(t, n->kind == NODE_LOAD ? LINEAR_LOAD + n->a : n->a);
         return;
     case 1:
-        add(t, "%s%u(", operators[n->kind], n->bits);
+        text_add(&t->out, "%s%u(", operators[n->kind], n->bits);
         add_node(t, n->a);
         break;
     case 2:
-        add(t, "(");
+        text_add(&t->out, "(");
         add_node(t, n->a);
         if (n->kind == NODE_ADD && is_small_negative(&t->s->nodes[n->b])) {
-            add(t, " - %" PRIu64, -(uint64_t)symbol_signed(t->s->nodes[n->b].value, n->bits));
+            text_add(&t->out, " - %" PRIu64, -(uint64_t)symbol_signed(t->s->nodes[n->b].value, n->bits));
             break;
         }
-        add(t, " %s ", operators[n->kind]);
+        text_add(&t->out, " %s ", operators[n->kind]);
         add_node(t, n->b);
         break;
     default:
-        add(t, "(");
+        text_add(&t->out, "(");
         add_node(t, n->a);
-        add(t, " ? ");
+        text_add(&t->out, " ? ");
         add_node(t, n->b);
-        add(t, " : ");
+        text_add(&t->out, " : ");
         add_node(t, n->c);
         break;
     }
-    add(t, ")");
+    text_add(&t->out, ")");
 }
 
-static void add_linear(struct text *t, const struct linear *l)
+static void add_linear(struct printer *t, const struct linear *l)
 {
     bool first = true;
     for (unsigned k = 0; k < l->count; k++) {
         int64_t factor = l->factor[k];
-        add(t, "%s", factor < 0 ? first ? "-" : " - " : first ? "" : " + ");
+        text_add(&t->out, "%s", factor < 0 ? first ? "-" : " - " : first ? "" : " + ");
         if (factor != 1 && factor != -1)
-            add(t, "%" PRIu64 " * ", factor < 0 ? -(uint64_t)factor : (uint64_t)factor);
+            text_add(&t->out, "%" PRIu64 " * ", factor < 0 ? -(uint64_t)factor : (uint64_t)factor);
         add_var(t, l->var[k]);
         first = false;
     }
     if (first || l->constant) {
         bool negative = (int64_t)l->constant < 0 && !first;
-        add(t, "%s", negative ? " - " : first ? "" : " + ");
+        text_add(&t->out, "%s", negative ? " - " : first ? "" : " + ");
         add_number(t, negative ? -l->constant : l->constant);
     }
     if (l->bits == 32)
-        add(t, " (32 bits)");
+        text_add(&t->out, " (32 bits)");
 }
 
-static void add_variable(struct text *t, unsigned var)
+static void add_variable(struct printer *t, unsigned var)
 {
     static const char *const shapes[] = {"untouched", "temporary", "affine", "carried"};
     unsigned shape = t->s->vars[var].shape;
     if (shape == VAR_UNTOUCHED && !t->s->vars[var].read)
         return;
-    add(t, "  ");
+    text_add(&t->out, "  ");
     add_var(t, var);
-    add(t, ": %s", shapes[shape]);
+    text_add(&t->out, ": %s", shapes[shape]);
     if (shape == VAR_AFFINE) {
-        add(t, ", step ");
+        text_add(&t->out, ", step ");
         add_linear(t, &t->s->vars[var].step);
     } else if (shape != VAR_UNTOUCHED) {
-        add(t, " = ");
+        text_add(&t->out, " = ");
         add_node(t, t->s->vars[var].value);
     }
-    add(t, "\n");
+    text_add(&t->out, "\n");
 }
 
-static void add_access(struct text *t, unsigned k)
+static void add_access(struct printer *t, unsigned k)
 {
     static const char *const shapes[] = {"invariant", "stream", "gather", "unknown"};
     const struct access *a = &t->s->accesses[k];
-    add(t, "  0x%" PRIx32 " m%u: %s %u at ", a->pc, k, a->is_store ? "store" : "load", a->size);
+    text_add(&t->out, "  0x%" PRIx32 " m%u: %s %u at ", a->pc, k, a->is_store ? "store" : "load", a->size);
     add_node(t, a->address);
     if (a->alignment > 1)
-        add(t, ", aligned to %u", a->alignment);
-    add(t, ": %s", shapes[a->shape]);
+        text_add(&t->out, ", aligned to %u", a->alignment);
+    text_add(&t->out, ": %s", shapes[a->shape]);
     if (a->shape != ACCESS_UNKNOWN) {
-        add(t, " ");
+        text_add(&t->out, " ");
         add_linear(t, &a->base);
     }
     if (a->shape == ACCESS_STREAM) {
-        add(t, ", step ");
+        text_add(&t->out, ", step ");
         add_linear(t, &a->step);
     }
     if (a->shape == ACCESS_GATHER) {
-        add(t, " [0..%" PRIu64 "] ", a->index_max);
+        text_add(&t->out, " [0..%" PRIu64 "] ", a->index_max);
         add_node(t, a->index);
     }
     if (a->is_store) {
-        add(t, ", of ");
+        text_add(&t->out, ", of ");
         add_node(t, a->value);
     }
     const struct node *condition = &t->s->nodes[a->condition];
     if (condition->kind != NODE_CONSTANT) {
-        add(t, ", if ");
+        text_add(&t->out, ", if ");
         add_node(t, a->condition);
     }
-    add(t, "\n");
+    text_add(&t->out, "\n");
 }
 
-static void add_exit(struct text *t, const struct loop_exit *e)
+static void add_exit(struct printer *t, const struct loop_exit *e)
 {
     static const char *const compares[] = {
         [NODE_EQ] = "!=", [NODE_ULT] = "<", [NODE_ULE] = "<=", [NODE_SLT] = "<s", [NODE_SLE] = "<=s"};
-    add(t, "  0x%" PRIx32 " exit to 0x%" PRIx32 "%s, after %u accesses and ", e->pc, e->target,
-        e->at_end ? " at the end" : "", e->accesses_before);
+    text_add(&t->out, "  0x%" PRIx32 " exit to 0x%" PRIx32 "%s, after %u accesses and ", e->pc, e->target,
+             e->at_end ? " at the end" : "", e->accesses_before);
     add_node(t, e->length);
-    add(t, " instructions, if ");
+    text_add(&t->out, " instructions, if ");
     add_node(t, e->condition);
     if (e->counted) {
-        add(t, "; goes on while ");
+        text_add(&t->out, "; goes on while ");
         add_linear(t, e->swapped ? &e->limit : &e->start);
-        add(t, e->swapped ? " %s " : ", step ", e->is_equal ? "==" : compares[e->compare]);
+        text_add(&t->out, e->swapped ? " %s " : ", step ", e->is_equal ? "==" : compares[e->compare]);
         if (e->swapped) {
             add_linear(t, &e->start);
-            add(t, ", step ");
+            text_add(&t->out, ", step ");
         }
         add_linear(t, &e->step);
         if (!e->swapped) {
-            add(t, ", %s ", e->is_equal ? "==" : compares[e->compare]);
+            text_add(&t->out, ", %s ", e->is_equal ? "==" : compares[e->compare]);
             add_linear(t, &e->limit);
         }
     }
-    add(t, "\n");
+    text_add(&t->out, "\n");
 }
 
 void loop_summary_print(const struct loop_summary *s, char *text, size_t size)
 {
-    struct text t = {.s = s, .at = text, .left = size};
+    struct printer t = {.s = s, .out = {text, size}};
     if (size == 0)
         return;
     *text = '\0';
-    add(&t, "loop 0x%" PRIx32 "..0x%" PRIx32 ", ", s->header, s->branch);
+    text_add(&t.out, "loop 0x%" PRIx32 "..0x%" PRIx32 ", ", s->header, s->branch);
     if (s->length)
-        add(&t, "%" PRIu32, s->length);
+        text_add(&t.out, "%" PRIu32, s->length);
     else
         add_node(&t, s->vars[LOOP_VAR_LENGTH].value);
-    add(&t, " instructions, %u nodes\n", s->node_count);
+    text_add(&t.out, " instructions, %u nodes\n", s->node_count);
     for (unsigned v = 0; v < LOOP_VAR_LENGTH; v++)
         add_variable(&t, v);
     for (unsigned k = 0; k < s->access_count; k++)

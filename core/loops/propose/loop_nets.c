@@ -28,11 +28,11 @@ struct loop_nets {
 };
 
 static bool load(const char *folder, const char *name, struct params *p, const char *architecture,
-                 struct nn_error *error)
+                 struct error *error)
 {
     char base[4096];
     if (snprintf(base, sizeof base, "%s/%s", folder, name) >= (int)sizeof base)
-        return nn_fail(error, "the path of the folder of %s is too long", name);
+        return error_set(error, "the path of the folder of %s is too long", name);
     return model_load(base, p, architecture, NULL, error);
 }
 
@@ -47,11 +47,11 @@ static void take_hash(struct loop_nets *n)
     nn_sha256(each, sizeof each, n->hash);
 }
 
-struct loop_nets *loop_nets_load(const char *folder, struct nn_error *error)
+struct loop_nets *loop_nets_load(const char *folder, struct error *error)
 {
     struct loop_nets *n = calloc(1, sizeof *n);
     if (!n) {
-        nn_fail(error, "no memory for the nets");
+        error_set(error, "no memory for the nets");
         return NULL;
     }
     if (!nn_blas_load(error)) {

@@ -11,7 +11,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "core/engine/translate/code_cache.h"
+#include "core/base/cache_file.h"
 #include "core/nn/model_file.h"
 
 enum {
@@ -28,11 +28,11 @@ struct proposal {
 struct proposals {
     char folder[512];
     char tuned[512]; // folder of nets that were tuned from those, and go before them; "" if there are none
-    char refused[1200]; // why such nets are not used, until proposals_refused has told
+    struct error refused; // why such nets are not used, until proposals_refused has told
     uint64_t identity; // of the nets
     struct loop_nets *nets; // NULL before they are asked
     bool nets_failed, are_new;
-    struct code_cache *cache; // NULL: nothing is kept
+    struct cache_file *cache; // NULL: nothing is kept
     _Atomic size_t count; // what is below it does not change
     struct proposal list[PROPOSALS_MAX];
 };
@@ -41,7 +41,7 @@ enum { NETS = 3 };
 static const char *const names[NETS] = {"loop-detector", "pattern-recognizer", "iteration-predictor"};
 
 // Of the nets' descriptions, which hold the hashes of their weights; 0 if one is missing.
-static uint64_t identity_of(const char *folder, char *error, size_t size)
+static uint64_t identity_of(const char *folder, struct error *error)
 {
     uint64_t hash = 1;
     for (unsigned i = 0; i < NETS; i++) {
@@ -49,7 +49,7 @@ static uint64_t identity_of(const char *folder, char *error, size_t size)
         snprintf(path, sizeof path, "%s/%s.json", folder, names[i]);
         FILE *f = fopen(path, "rb");
         if (!f) {
-            snprintf(error, size, "there is no net %s", path);
+            error_set(error, "there is no net %s", path);
             return 0;
         }
         size_t length = fread(text, 1, sizeof text, f);
@@ -59,15 +59,15 @@ static uint64_t identity_of(const char *folder, char *error, size_t size)
     return hash;
 }
 
-struct proposals *proposals_create(const char *folder, char *error, size_t size)
+struct proposals *proposals_create(const char *folder, struct error *error)
 {
     struct proposals *p = calloc(1, sizeof *p);
     if (!p) {
-        snprintf(error, size, "no memory for proposals");
+        error_set(error, "no memory for proposals");
         return NULL;
     }
     snprintf(p->folder, sizeof p->folder, "%s", folder);
-    p->identity = identity_of(folder, error, size);
+    p->identity = identity_of(folder, error);
     if (!p->identity) {
         free(p);
         return NULL;
@@ -78,7 +78,7 @@ struct proposals *proposals_create(const char *folder, char *error, size_t size)
 static cJSON *description(const char *folder, unsigned net)
 {
     char path[600];
-    struct nn_error error;
+    struct error error;
     snprintf(path, sizeof path, "%s/%s.json", folder, names[net]);
     return json_read(path, &error);
 }
@@ -101,16 +101,16 @@ static bool is_tuned(const struct proposals *p, const char *folder)
 
 static void refuse_tuned(struct proposals *p, const char *folder, const char *why)
 {
-    snprintf(p->refused, sizeof p->refused,
-             "the loop nets in %s are not used: %s; tune them again, or remove them", folder, why);
+    error_set(&p->refused, "the loop nets in %s are not used: %s; tune them again, or remove them", folder,
+              why);
     p->tuned[0] = '\0';
 }
 
-bool proposals_refused(struct proposals *p, char *why, size_t size)
+bool proposals_refused(struct proposals *p, struct error *why)
 {
-    snprintf(why, size, "%s", p->refused);
-    p->refused[0] = '\0';
-    return why[0];
+    *why = p->refused;
+    p->refused.text[0] = '\0';
+    return why->text[0];
 }
 
 static void add(struct proposals *p, uint64_t code, const struct loop_guess *guess)
@@ -124,17 +124,16 @@ static void add(struct proposals *p, uint64_t code, const struct loop_guess *gue
 
 void proposals_keep(struct proposals *p, const char *folder)
 {
-    char missing[600];
-    uint64_t tuned = identity_of(folder, missing, sizeof missing);
+    uint64_t tuned = identity_of(folder, NULL);
     if (tuned && is_tuned(p, folder)) {
         snprintf(p->tuned, sizeof p->tuned, "%s", folder);
         p->identity = tuned;
     } else if (tuned) {
         refuse_tuned(p, folder, "they were tuned from others");
     }
-    p->cache = code_cache_open(folder, 0, p->identity);
-    for (size_t i = 0; p->cache && i < code_cache_count(p->cache); i++) {
-        const struct cached_object *o = code_cache_get(p->cache, i);
+    p->cache = cache_file_open(folder, 0, p->identity);
+    for (size_t i = 0; p->cache && i < cache_file_count(p->cache); i++) {
+        const struct cached_object *o = cache_file_get(p->cache, i);
         const struct proposal *list = (const struct proposal *)o->bytes;
         for (size_t k = 0; o->entry == PROPOSALS_ENTRY && k < o->size / sizeof *list; k++)
             if ((unsigned)list[k].guess.class < LOOP_CLASSES)
@@ -157,11 +156,11 @@ const struct loop_guess *proposals_find(const struct proposals *p, const struct 
     return NULL;
 }
 
-static void load_nets(struct proposals *p, struct nn_error *error)
+static void load_nets(struct proposals *p, struct error *error)
 {
     if (p->tuned[0] && !(p->nets = loop_nets_load(p->tuned, error))) {
         refuse_tuned(p, p->tuned, error->text);
-        code_cache_close(p->cache); // which is for what the tuned ones say
+        cache_file_close(p->cache); // which is for what the tuned ones say
         p->cache = NULL;
     }
     if (!p->nets)
@@ -169,8 +168,7 @@ static void load_nets(struct proposals *p, struct nn_error *error)
     p->nets_failed = !p->nets;
 }
 
-bool proposals_ask(struct proposals *p, const struct loop_body *bodies, unsigned count,
-                   struct nn_error *error)
+bool proposals_ask(struct proposals *p, const struct loop_body *bodies, unsigned count, struct error *error)
 {
     struct loop_guess guesses[BATCH];
     if (!p->nets && !p->nets_failed) {
@@ -201,10 +199,10 @@ static void save(struct proposals *p)
     unsigned char *bytes = malloc(size);
     if (!bytes)
         return;
-    for (size_t i = 0; i < code_cache_count(p->cache); i++)
-        code_cache_drop(p->cache, i);
+    for (size_t i = 0; i < cache_file_count(p->cache); i++)
+        cache_file_drop(p->cache, i);
     memcpy(bytes, p->list, size);
-    code_cache_add(p->cache, &(struct cached_object){.entry = PROPOSALS_ENTRY, .bytes = bytes, .size = size});
+    cache_file_add(p->cache, &(struct cached_object){.entry = PROPOSALS_ENTRY, .bytes = bytes, .size = size});
 }
 
 void proposals_destroy(struct proposals *p)
@@ -213,7 +211,7 @@ void proposals_destroy(struct proposals *p)
         return;
     if (p->cache && p->are_new)
         save(p);
-    code_cache_close(p->cache);
+    cache_file_close(p->cache);
     if (p->nets)
         loop_nets_free(p->nets);
     free(p);

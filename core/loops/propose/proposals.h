@@ -7,24 +7,23 @@
 
 struct proposals;
 
-// folder: of the nets' files, which are read when they are first asked. NULL with a message in error if one
+// folder: of the nets' files, which are read when they are first asked. NULL with *error if one
 // is missing.
-struct proposals *proposals_create(const char *folder, char *error, size_t size);
+struct proposals *proposals_create(const char *folder, struct error *error);
 void proposals_destroy(struct proposals *p);
 
 // Takes over what is kept in folder for these nets, and keeps it there at the end. Nets in folder that were
 // tuned from these are asked instead.
 void proposals_keep(struct proposals *p, const char *folder);
 // Whether tuned nets have turned out not to be usable, and why; once.
-bool proposals_refused(struct proposals *p, char *why, size_t size);
+bool proposals_refused(struct proposals *p, struct error *why);
 
 // The proposal for that code, or NULL if the nets have not been asked.
 const struct loop_guess *proposals_find(const struct proposals *p, const struct loop_body *body);
 
 // Asks the nets about bodies of which nothing is known. False, with a message in error, if they cannot be
 // read; then never again. Not for two threads at once.
-bool proposals_ask(struct proposals *p, const struct loop_body *bodies, unsigned count,
-                   struct nn_error *error);
+bool proposals_ask(struct proposals *p, const struct loop_body *bodies, unsigned count, struct error *error);
 
 // Whether the nets have been asked in this run.
 bool proposals_are_new(const struct proposals *p);

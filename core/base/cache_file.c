@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// Cached objects are host code, so the folder has to be private, and no link in it is followed. What a file
+// holds is checked by length and hash before use: truncated and foreign files count as empty.
+#include "cache_file.h"
+
+#define XXH_INLINE_ALL
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "file.h"
+
+enum {
+    FORMAT_VERSION = 3,
+    FILE_BYTES_MAX = 16 << 20,
+    FOLDER_BYTES_MAX = 64 << 20,
+    NAME_SIZE = 40,
+};
+
+static const char magic[8] = "neurodm";
+
+struct file_header {
+    char magic[8];
+    uint64_t version, program, identity;
+};
+
+struct record_header {
+    uint64_t hash; // of what follows, the object's bytes included
+    uint32_t entry, page_count;
+    uint64_t size; // of the object
+    struct cached_page pages[CACHED_PAGES_MAX];
+    uint32_t left_out_count, left_out[CACHED_LEFT_OUT_MAX], reserved;
+    uint64_t trusted_by;
+};
+
+struct cache_file {
+    int folder;
+    char name[NAME_SIZE];
+    struct file_header header;
+    unsigned char *file; // what was read
+    size_t file_size;
+    struct cached_object *objects;
+    size_t count, room;
+    bool changed;
+};
+
+static void free_bytes(const struct cache_file *c, const struct cached_object *o)
+{
+    if (!c->file || o->bytes < c->file || o->bytes >= c->file + c->file_size)
+        free((void *)(uintptr_t)o->bytes);
+}
+
+static bool append(struct cache_file *c, const struct cached_object *o)
+{
+    if (c->count == c->room) {
+        size_t room = c->room ? c->room * 2 : 256;
+        struct cached_object *more = realloc(c->objects, room * sizeof *more);
+        if (!more)
+            return false;
+        c->objects = more;
+        c->room = room;
+    }
+    c->objects[c->count++] = *o;
+    return true;
+}
+
+static uint64_t record_hash(const struct record_header *r, const unsigned char *bytes)
+{
+    XXH64_hash_t head = XXH3_64bits((const char *)r + sizeof r->hash, sizeof *r - sizeof r->hash);
+    return XXH3_64bits_withSeed(bytes, r->size, head);
+}
+
+// Takes over the records of a file's contents, up to the first that is damaged.
+static void parse(struct cache_file *c, size_t size)
+{
+    struct file_header h;
+    if (size < sizeof h || (memcpy(&h, c->file, sizeof h), memcmp(&h, &c->header, sizeof h) != 0))
+        return;
+    size_t at = sizeof h;
+    while (size - at > sizeof(struct record_header)) {
+        struct record_header r;
+        memcpy(&r, c->file + at, sizeof r);
+        at += sizeof r;
+        if (r.size > size - at || r.page_count > CACHED_PAGES_MAX || r.left_out_count > CACHED_LEFT_OUT_MAX ||
+            r.hash != record_hash(&r, c->file + at))
+            return;
+        struct cached_object o = {.entry = r.entry,
+                                  .page_count = r.page_count,
+                                  .trusted_by = r.trusted_by,
+                                  .bytes = c->file + at,
+                                  .size = r.size};
+        memcpy(o.pages, r.pages, sizeof o.pages);
+        o.left_out_count = r.left_out_count;
+        memcpy(o.left_out, r.left_out, sizeof o.left_out);
+        if (!append(c, &o))
+            return;
+        at += (r.size + 7) & ~(uint64_t)7;
+        if (at > size)
+            return;
+    }
+}
+
+// The folder, made if it is not there: a real one, ours, and nobody else's to write.
+static int open_folder(const char *path)
+{
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return -1;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat s;
+    if (fd >= 0 && (fstat(fd, &s) != 0 || s.st_uid != geteuid() || s.st_mode & 077)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void read_file(struct cache_file *c)
+{
+    int fd = openat(c->folder, c->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat s;
+    if (fd < 0)
+        return;
+    if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && s.st_size > 0 &&
+        s.st_size <= FILE_BYTES_MAX) {
+        size_t size = (size_t)s.st_size;
+        c->file = aligned_alloc(16, (size + 15) & ~(size_t)15);
+        c->file_size = size;
+        if (c->file && read(fd, c->file, size) == (ssize_t)size)
+            parse(c, size);
+    }
+    close(fd);
+}
+
+struct cache_file *cache_file_open(const char *folder, uint64_t program, uint64_t identity)
+{
+    struct cache_file *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->folder = open_folder(folder);
+    if (c->folder < 0) {
+        free(c);
+        return NULL;
+    }
+    snprintf(c->name, sizeof c->name, "%016" PRIx64 ".code", program);
+    memcpy(c->header.magic, magic, sizeof magic);
+    c->header.version = FORMAT_VERSION;
+    c->header.program = program;
+    c->header.identity = identity;
+    read_file(c);
+    return c;
+}
+
+size_t cache_file_count(const struct cache_file *c)
+{
+    return c->count;
+}
+
+const struct cached_object *cache_file_get(const struct cache_file *c, size_t index)
+{
+    return &c->objects[index];
+}
+
+bool cache_file_add(struct cache_file *c, const struct cached_object *object)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->objects[i].entry == object->entry)
+            cache_file_drop(c, i);
+    if (!append(c, object))
+        return false;
+    c->changed = true;
+    return true;
+}
+
+void cache_file_drop(struct cache_file *c, size_t index)
+{
+    c->objects[index].size = 0;
+    c->changed = true;
+}
+
+static bool write_objects(FILE *f, const void *user)
+{
+    const struct cache_file *c = user;
+    static const char padding[8];
+    size_t total = sizeof c->header;
+    bool good = fwrite(&c->header, sizeof c->header, 1, f) == 1;
+    for (size_t i = 0; i < c->count && good; i++) {
+        const struct cached_object *o = &c->objects[i];
+        struct record_header r = {.entry = o->entry, .page_count = o->page_count, .size = o->size};
+        size_t padded = (o->size + 7) & ~(size_t)7;
+        if (!o->size || total + sizeof r + padded > FILE_BYTES_MAX)
+            continue;
+        memcpy(r.pages, o->pages, sizeof r.pages);
+        r.left_out_count = o->left_out_count;
+        r.trusted_by = o->trusted_by;
+        memcpy(r.left_out, o->left_out, sizeof r.left_out);
+        r.hash = record_hash(&r, o->bytes);
+        good = fwrite(&r, sizeof r, 1, f) == 1 && fwrite(o->bytes, 1, o->size, f) == o->size &&
+               fwrite(padding, 1, padded - o->size, f) == padded - o->size;
+        total += sizeof r + padded;
+    }
+    return good;
+}
+
+// Removes the file that was written longest ago, until what is left fits the cap.
+static void shrink_folder(const struct cache_file *c)
+{
+    for (;;) {
+        off_t total = 0;
+        time_t oldest = 0;
+        char name[NAME_SIZE] = "";
+        DIR *d = fdopendir(openat(c->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (!d)
+            return;
+        for (struct dirent *e; (e = readdir(d)) != NULL;) {
+            struct stat s;
+            if (strlen(e->d_name) >= NAME_SIZE || !strstr(e->d_name, ".code") ||
+                fstatat(c->folder, e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0)
+                continue;
+            total += s.st_size;
+            if (!name[0] || s.st_mtime < oldest) {
+                oldest = s.st_mtime;
+                strcpy(name, e->d_name);
+            }
+        }
+        closedir(d);
+        if (total <= FOLDER_BYTES_MAX || !name[0] || unlinkat(c->folder, name, 0) != 0)
+            return;
+    }
+}
+
+void cache_file_close(struct cache_file *c)
+{
+    if (!c)
+        return;
+    if (c->changed) {
+        file_replace(c->folder, c->name, 0600, false, write_objects, c); // else the old one stays
+        shrink_folder(c);
+    }
+    for (size_t i = 0; i < c->count; i++)
+        free_bytes(c, &c->objects[i]);
+    free(c->objects);
+    free(c->file);
+    close(c->folder);
+    free(c);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// What outlasts a run, on disk: one file for each guest program, of objects (translated code, what the loop
+// nets said, …) with what they were made from.
+#ifndef CORE_BASE_CACHE_FILE_H
+#define CORE_BASE_CACHE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CACHED_PAGES_MAX = 16, CACHED_LEFT_OUT_MAX = 48 };
+
+struct cache_file;
+
+// One object. The page hashes are XXH3 of the guest pages that it was made from.
+struct cached_object {
+    uint32_t entry, page_count;
+    struct cached_page {
+        uint32_t address, reserved;
+        uint64_t hash;
+    } pages[CACHED_PAGES_MAX];
+    uint32_t left_out_count, left_out[CACHED_LEFT_OUT_MAX]; // where its code goes on that has not run
+    uint64_t trusted_by; // the dispatch net that names all of the pages' instructions rightly, 0 = none asked
+    const unsigned char *bytes; // owned by the cache
+    size_t size;
+};
+
+// Opens the program's file in folder, which is made (0700) if need be and has to be the user's own. identity:
+// whatever the objects depend on besides the guest. A file that is damaged, or of another identity, counts as
+// empty. Returns NULL if nothing can be kept there.
+struct cache_file *cache_file_open(const char *folder, uint64_t program, uint64_t identity);
+
+// The objects that were there at opening and those added since.
+size_t cache_file_count(const struct cache_file *c);
+const struct cached_object *cache_file_get(const struct cache_file *c, size_t index);
+
+// Adds an object, in place of an older one for the same entry. Its bytes (malloc'd) are the cache's from then
+// on, until it is closed; on failure they stay the caller's.
+bool cache_file_add(struct cache_file *c, const struct cached_object *object);
+
+// Forgets the object at index: it fits the guest no more, or is damaged.
+void cache_file_drop(struct cache_file *c, size_t index);
+
+// Writes the file, if anything was added or dropped, to a temporary one that is then renamed; removes the
+// oldest files of the folder beyond its cap. Frees c.
+void cache_file_close(struct cache_file *c);
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Fills and plain copies.
+#include <string.h>
+
+#include "kernels.h"
+
+static void fill(uint8_t *to, int64_t step, unsigned size, uint64_t value, uint64_t count)
+{
+    if (step == 1 && size == 1) {
+        memset(to, (int)value, count);
+        return;
+    }
+#define FILL(type)                                                                                           \
+    do {                                                                                                     \
+        typedef UNALIGNED(type) element;                                                                     \
+        if (step == sizeof(type))                                                                            \
+            for (uint64_t k = 0; k < count; k++)                                                             \
+                ((element *)to)[k] = (type)value;                                                            \
+        else                                                                                                 \
+            for (uint64_t k = 0; k < count; k++, to += step)                                                 \
+                *(element *)to = (type)value;                                                                \
+    } while (0)
+    EACH_SIZE(size, FILL)
+#undef FILL
+}
+
+static uint64_t run_fill(const struct loop_plan *p, const struct entry *e, uint64_t *x)
+{
+    (void)x;
+    // The streams may meet after e->batch iterations.
+    for (uint64_t first = 0, n; first < e->count; first += n) {
+        n = e->count - first < e->batch ? e->count - first : e->batch;
+        for (unsigned i = 0; i < p->stream_count; i++) {
+            const struct reach *r = &p->reaches[p->streams[i].store];
+            const uint64_t step = quantity_of(e, r->step);
+            fill(e->memory->base + strip_tag(quantity_of(e, r->base) + first * step), (int64_t)step, r->size,
+                 quantity_of(e, p->streams[i].value), n);
+        }
+    }
+    return e->count * p->length;
+}
+
+// Within e->batch iterations no load comes to what a store has changed.
+static uint64_t run_copy(const struct loop_plan *p, const struct entry *e, uint64_t *x)
+{
+    const struct reach *load = &p->reaches[p->streams[0].load], *store = &p->reaches[p->streams[0].store];
+    const uint8_t *from = e->memory->base + strip_tag(quantity_of(e, load->base));
+    uint8_t *to = e->memory->base + strip_tag(quantity_of(e, store->base));
+    const int64_t from_step = (int64_t)quantity_of(e, load->step);
+    const int64_t to_step = (int64_t)quantity_of(e, store->step);
+    const int64_t size = store->size;
+    (void)x;
+    if (from_step == to_step && (to_step == size || to_step == -size)) {
+        for (uint64_t left = e->count, n; left; left -= n) {
+            n = left < e->batch ? left : e->batch;
+            int64_t back = to_step < 0 ? (int64_t)(n - 1) * size : 0;
+            memmove(to - back, from - back, n * (uint64_t)size);
+            to += (int64_t)n * to_step;
+            from += (int64_t)n * from_step;
+        }
+        return e->count * p->length;
+    }
+#define COPY(type)                                                                                           \
+    do {                                                                                                     \
+        typedef UNALIGNED(type) element;                                                                     \
+        for (uint64_t k = 0; k < e->count; k++, to += to_step, from += from_step)                            \
+            *(element *)to = *(const element *)from;                                                         \
+    } while (0)
+    EACH_SIZE(size, COPY)
+#undef COPY
+    return e->count * p->length;
+}
+
+void kernel_choose_fill(struct loop_plan *p)
+{
+    p->run = run_fill;
+}
+
+void kernel_choose_copy(struct loop_plan *p)
+{
+    p->run = run_copy;
+}
