@@ -18,6 +18,11 @@ static bool take_frame(void *user, struct session *s, const struct machine_frame
     return output_frame(user, s, frame, figures);
 }
 
+static void take_audio(void *user, const int16_t (*samples)[2], size_t count)
+{
+    output_audio(user, samples, count);
+}
+
 // Runs the session to its end or to a signal; returns the exit status.
 static int run(struct session *s, struct output *output, const struct launch *launch)
 {
@@ -51,6 +56,9 @@ int headless_run(const struct options *options, struct settings *settings)
     }
     if (output) {
         struct session_callbacks callbacks = {.user = output, .frame = take_frame};
+        if (output_wants_audio(output)) {
+            callbacks.audio = take_audio;
+        }
         struct session *s = session_start(&launch.machine, (unsigned)launch.speed, &callbacks, &failure);
         if (s) {
             status = run(s, output, &launch);

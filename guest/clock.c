@@ -14,8 +14,6 @@
 
 #include "platform.h"
 
-#define VIRTUAL_FRAME_US 29000
-
 static int64_t now_us; // the time that was told last
 static uint32_t mode = DEVICE_CLOCK_VIRTUAL;
 static int64_t real_origin_us; // real mode: the monotonic clock when guest time was 0
@@ -27,8 +25,7 @@ static int64_t monotonic_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-// Guest time in microseconds since the first call; never goes back.
-static int64_t clock_now(void)
+int64_t clock_now(void)
 {
     uint32_t wanted = __atomic_load_n(&page->info.clock_mode, __ATOMIC_RELAXED);
     if (wanted != mode) {
@@ -50,7 +47,7 @@ void clock_frame_presented(void)
 {
     clock_now();
     if (mode == DEVICE_CLOCK_VIRTUAL) {
-        now_us += VIRTUAL_FRAME_US;
+        now_us += CLOCK_FRAME_US;
     }
 }
 

@@ -55,3 +55,8 @@ void platform_wait(unsigned milliseconds)
         ioctl(device, DEVICE_WAIT, (unsigned long)milliseconds);
     }
 }
+
+boolean platform_take_audio(void)
+{
+    return device >= 0 && ioctl(device, DEVICE_AUDIO, 0) == 0;
+}

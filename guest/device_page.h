@@ -11,12 +11,13 @@
 
 #define DEVICE_PATH "/dev/neurodoom"
 #define DEVICE_MAGIC 0x4d4f4f44u // "DOOM"
-#define DEVICE_VERSION 1u
+#define DEVICE_VERSION 2u
 
 // ioctl requests on the device file: a plain store would go unseen by the host.
 enum {
     DEVICE_PRESENT = 0x4400, // the frame buffer, palette and counters hold a new frame
     DEVICE_WAIT = 0x4401, // argument: milliseconds; returns early when an event arrives
+    DEVICE_AUDIO = 0x4402, // the ring of sound is full: the host takes what is in it, as it does at a present
 };
 
 enum device_clock_mode {
@@ -70,12 +71,14 @@ struct device_ring {
 };
 
 #define DEVICE_AUDIO_FRAMES 8192u // a power of two
+#define DEVICE_AUDIO_RATE 44100u // frames a second
 
-// Room for sound: 16-bit stereo; the guest fills, the host drains.
+// The way of sound to the host: 16-bit stereo. At every present the guest has written all samples up to one
+// frame (29 ms) ahead of its clock, and the host takes them all.
 struct device_audio {
-    uint32_t rate; // host: frames a second, 0 = no sound
+    uint32_t wanted; // host: 0 = the guest makes no sound
     uint32_t head; // guest: frames written so far
-    uint32_t tail; // host: frames played so far
+    uint32_t tail; // host: frames taken so far
     uint32_t reserved;
     int16_t samples[DEVICE_AUDIO_FRAMES][2];
 };

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "doomtype.h"
+
 #include "device_page.h"
 
 // The device page of the host, or a private one of the same layout where there is no host
@@ -22,15 +24,28 @@ void platform_present(void);
 // Gives the host up to `milliseconds` of real time; returns early when an input event arrives.
 void platform_wait(unsigned milliseconds);
 
+// The host takes the sound in the page's ring. False where there is no host.
+boolean platform_take_audio(void);
+
+enum { CLOCK_FRAME_US = 29000 }; // a presented frame, by the virtual clock
+
+// Guest time in microseconds since the first call; never goes back.
+int64_t clock_now(void);
+
 // Moves the virtual clock past one presented frame (no effect in real time).
 void clock_frame_presented(void);
 
-// One line a presented frame, `frame gametic hash`, goes to `path` from now on; an engine error
-// if it cannot be written.
-void framehash_open(const char *path);
+// Opens what -framehash FILE and -audiohash FILE name; an engine error if it cannot be written.
+void fingerprints_open(void);
+// Writes the line `frame gametic hash` of the frame in the page.
+void fingerprints_of_frame(void);
+// Whether seconds of sound get a line `second hash`, and the samples that come next in it: [count][2].
+boolean fingerprints_want_audio(void);
+void fingerprints_of_audio(const int16_t (*samples)[2], unsigned count);
 
-// Writes the line of the frame in the page, if framehash_open has been called.
-void framehash_write(void);
+// Makes all sound up to one frame ahead of the clock, and hands it to the host: at each presented frame, and
+// what starts in a tic is heard with the frame that shows it.
+void audio_advance(void);
 
 // The folder for configuration and saves, with a slash at its end, made if it is missing: the
 // environment's NEURODOOM_SAVEDIR (an engine error if it cannot be made), else `application` in the

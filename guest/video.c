@@ -71,10 +71,7 @@ void I_GraphicsCheckCommandLine(void)
 
 void I_InitGraphics(void)
 {
-    int hashes = M_CheckParmWithArgs("-framehash", 1);
-    if (hashes > 0) {
-        framehash_open(myargv[hashes + 1]);
-    }
+    fingerprints_open();
     memset(screen, 0, sizeof screen);
     I_SetPalette(W_CacheLumpName(DEH_String("PLAYPAL"), PU_CACHE));
     V_RestoreBuffer();
@@ -130,7 +127,8 @@ void I_FinishUpdate(void)
     memcpy(page->palette, palette, sizeof page->palette);
     publish(&page->info);
     page->info.frame++;
-    framehash_write();
+    fingerprints_of_frame();
+    audio_advance();
     platform_present();
     clock_frame_presented();
     V_RestoreDiskBackground();

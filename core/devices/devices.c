@@ -32,6 +32,7 @@ struct devices {
     int fd; // the page's memfd, -1 without a device
     struct device_page *page;
     uint32_t ring_head; // events put into the guest's ring so far; emulation thread
+    uint32_t audio_tail; // samples taken from the guest's ring so far; emulation thread
     struct look look;
     pthread_mutex_t lock; // for all that follows
     pthread_cond_t wake;
@@ -80,8 +81,10 @@ struct devices *devices_create(const struct guest *g)
         errno = error;
         return NULL;
     }
-    if (d->page)
+    if (d->page) {
         d->page->info.clock_mode = d->speed ? DEVICE_CLOCK_REAL : DEVICE_CLOCK_VIRTUAL;
+        d->page->audio.wanted = g->config.audio != NULL;
+    }
     return d;
 }
 
@@ -284,12 +287,34 @@ void devices_look(struct guest *g)
     d->look = look_now(g, clock_now(d)); // what this look will see
 }
 
+// ---- sound ----
+
+// Hands on what is in the ring. The guest may claim that there is more than fits: then the oldest is lost.
+static void take_audio(struct guest *g)
+{
+    struct device_audio *ring = &g->devices->page->audio;
+    uint32_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE), tail = g->devices->audio_tail;
+    if (!g->config.audio)
+        return;
+    if (head - tail > DEVICE_AUDIO_FRAMES)
+        tail = head - DEVICE_AUDIO_FRAMES;
+    while (tail != head) {
+        uint32_t from = tail % DEVICE_AUDIO_FRAMES, count = head - tail;
+        count = count < DEVICE_AUDIO_FRAMES - from ? count : DEVICE_AUDIO_FRAMES - from;
+        g->config.audio(g->config.user, (const int16_t(*)[2])ring->samples + from, count);
+        tail += count;
+    }
+    g->devices->audio_tail = tail;
+    __atomic_store_n(&ring->tail, tail, __ATOMIC_RELEASE);
+}
+
 // ---- requests of the guest ----
 
 static void present(struct guest *g)
 {
     const struct device_page *page = g->devices->page;
     g->stats.frames++;
+    take_audio(g);
     const struct machine_frame frame = {.indices = page->frame,
                                         .palette = page->palette,
                                         .number = (uint32_t)g->stats.frames,
@@ -302,6 +327,7 @@ int64_t devices_ioctl(struct guest *g, uint32_t request, uint64_t argument)
     struct devices *d = g->devices;
     switch (request) {
     case DEVICE_PRESENT: present(g); break;
+    case DEVICE_AUDIO: take_audio(g); break;
     case DEVICE_WAIT:
         if (argument > 1000000)
             return -EINVAL;

@@ -119,6 +119,18 @@ typedef struct cpu {
 // Translated code, whose pointers have 32 bits, sees the same layout.
 _Static_assert(offsetof(cpu, x) == 48 && offsetof(cpu, pc) == 936, "layout of struct cpu");
 
+// What is left of the instructions granted where o comes next: what retired_bias stands for. Less than 0 if
+// more have retired.
+static inline __attribute__((always_inline, unused)) int64_t cpu_budget_at(const cpu *c, const op *o)
+{
+    return -(c->retired_bias + (int64_t)(intptr_t)o) / (int64_t)sizeof(op);
+}
+
+static inline __attribute__((always_inline, unused)) void cpu_set_budget_at(cpu *c, const op *o, int64_t left)
+{
+    c->retired_bias = -left * (int64_t)sizeof(op) - (int64_t)(intptr_t)o;
+}
+
 #define EXCLUSIVE_NONE (~(uint64_t)0)
 #define CALL_COUNTS 16384u
 #define NO_RETURN_PC (~(uint64_t)0)

@@ -7,8 +7,7 @@
 //   val:3      a field of another width than the table's
 //   size!11    a field that must not have this value (several: size!11!10)
 //   imm12*8    a field whose value is multiplied by a constant
-// After the 32 bits may follow the names of finishing steps, which work out operands from raw fields, or
-// refuse the word (a reserved immediate).
+// After the 32 bits may follow the names of finishing steps (decode_steps.h).
 #include "isa.h"
 
 #include <pthread.h>
@@ -18,6 +17,7 @@
 #include <string.h>
 
 #include "cpu.h"
+#include "decode_steps.h"
 
 const struct insn_info isa_info[INSN_COUNT] = {
     [INSN_UNDEFINED] = {"undefined", "", "udf", KIND_STOP, GROUP_SYSTEM, 0, 0},
@@ -52,13 +52,6 @@ enum place {
     TO_RAW, // nowhere: a finishing step reads it
 };
 
-enum field {
-#define FIELD(name, width, place) FIELD_##name,
-#include "fields.def"
-#undef FIELD
-    FIELD_COUNT,
-};
-
 static const struct field_info {
     const char *name;
     uint8_t width;
@@ -77,190 +70,6 @@ enum {
     BUCKET_COUNT = 1 << BUCKET_BITS,
 };
 
-// What a finishing step works on: the raw fields of the word by name.
-struct raw {
-    uint32_t field[FIELD_COUNT];
-    uint32_t pc;
-};
-
-// ---- finishing steps: each returns false for a reserved encoding ----
-
-// DecodeBitMasks (Arm ARM, aarch64/instrs/integer/bitmasks) for logical immediates.
-static bool bitmask(const struct raw *r, unsigned width, op *o)
-{
-    uint32_t n = r->field[FIELD_N], imms = r->field[FIELD_imms];
-    uint32_t combined = n << 6 | (~imms & 0x3f);
-    if (combined < 2 || (width == 32 && n))
-        return false;
-    unsigned size = 1u << (31 - __builtin_clz(combined));
-    unsigned levels = size - 1;
-    unsigned ones = (imms & levels) + 1, rotate = r->field[FIELD_immr] & levels;
-    if (ones == size)
-        return false;
-    uint64_t element = (1ull << ones) - 1;
-    if (rotate)
-        element = element >> rotate | element << (size - rotate);
-    if (size < 64)
-        element &= (1ull << size) - 1;
-    for (unsigned s = size; s < 64; s *= 2)
-        element |= element << s;
-    o->imm = width == 32 ? (uint32_t)element : element;
-    return true;
-}
-
-static bool step_bitmask64(const struct raw *r, op *o)
-{
-    return bitmask(r, 64, o);
-}
-
-static bool step_bitmask32(const struct raw *r, op *o)
-{
-    return bitmask(r, 32, o);
-}
-
-// UBFM and BFM as a rotation right by a and a mask of the bits that come from it, in imm.
-static bool bitfield(const struct raw *r, unsigned width, op *o)
-{
-    unsigned immr = r->field[FIELD_immr], imms = r->field[FIELD_imms];
-    if (immr >= width || imms >= width)
-        return false;
-    o->a = (uint8_t)immr;
-    if (imms >= immr)
-        o->imm = ~0ull >> (63 - (imms - immr));
-    else
-        o->imm = (~0ull >> (63 - imms)) << (width - immr);
-    return true;
-}
-
-static bool step_bitfield64(const struct raw *r, op *o)
-{
-    return bitfield(r, 64, o);
-}
-
-static bool step_bitfield32(const struct raw *r, op *o)
-{
-    return bitfield(r, 32, o);
-}
-
-// SBFM as a shift left by m, then an arithmetic shift right by a.
-static bool signed_bitfield(const struct raw *r, unsigned width, op *o)
-{
-    unsigned immr = r->field[FIELD_immr], imms = r->field[FIELD_imms];
-    if (immr >= width || imms >= width)
-        return false;
-    o->m = (uint8_t)(width - 1 - imms);
-    o->a = (uint8_t)((width - 1 - imms + immr) & (width - 1));
-    return true;
-}
-
-static bool step_signed_bitfield64(const struct raw *r, op *o)
-{
-    return signed_bitfield(r, 64, o);
-}
-
-static bool step_signed_bitfield32(const struct raw *r, op *o)
-{
-    return signed_bitfield(r, 32, o);
-}
-
-// MOVZ, MOVN, MOVK: imm is the shifted half-word, a the shift.
-static bool step_wide(const struct raw *r, op *o)
-{
-    o->a = (uint8_t)(r->field[FIELD_hw] * 16);
-    o->imm = (uint64_t)r->field[FIELD_raw16] << o->a;
-    return true;
-}
-
-// ADD and SUB (immediate): the optional shift by 12.
-static bool step_imm12(const struct raw *r, op *o)
-{
-    o->imm = (uint64_t)r->field[FIELD_raw12] << (12 * r->field[FIELD_sh]);
-    return true;
-}
-
-static int64_t adr_offset(const struct raw *r)
-{
-    return (int32_t)((r->field[FIELD_immhi] << 2 | r->field[FIELD_immlo]) << 11) >> 11;
-}
-
-static bool step_adr(const struct raw *r, op *o)
-{
-    o->imm = (uint64_t)r->pc + (uint64_t)adr_offset(r);
-    return true;
-}
-
-static bool step_adrp(const struct raw *r, op *o)
-{
-    o->imm = ((uint64_t)r->pc & ~0xfffull) + ((uint64_t)adr_offset(r) << 12);
-    return true;
-}
-
-// BL: the return address.
-static bool step_link(const struct raw *r, op *o)
-{
-    o->link = r->pc + 4;
-    return true;
-}
-
-// BLR: the return address in imm, free of a displacement.
-static bool step_link_imm(const struct raw *r, op *o)
-{
-    o->imm = (uint64_t)r->pc + 4;
-    return true;
-}
-
-// LDR (literal): the address in imm.
-static bool step_literal(const struct raw *r, op *o)
-{
-    o->imm = (uint64_t)r->pc + (uint64_t)((int64_t)o->disp * 4);
-    return true;
-}
-
-// TBZ, TBNZ: the bit number in a.
-static bool step_bit(const struct raw *r, op *o)
-{
-    o->a = (uint8_t)(r->field[FIELD_b5] << 5 | r->field[FIELD_b40]);
-    return true;
-}
-
-// Extended register forms: shifts beyond 4 are reserved.
-static bool step_shift_to_4(const struct raw *r, op *o)
-{
-    (void)r;
-    return o->imm <= 4;
-}
-
-#include "decode_simd.h"
-
-typedef bool step_function(const struct raw *r, op *o);
-
-static const struct step_info {
-    const char *name;
-    step_function *run;
-} step_info[] = {
-#define STEP(name)                                                                                           \
-    {                                                                                                        \
-#name, step_##name                                                                                   \
-    }
-    STEP(bitmask64),
-    STEP(bitmask32),
-    STEP(bitfield64),
-    STEP(bitfield32),
-    STEP(signed_bitfield64),
-    STEP(signed_bitfield32),
-    STEP(wide),
-    STEP(imm12),
-    STEP(adr),
-    STEP(adrp),
-    STEP(link),
-    STEP(link_imm),
-    STEP(literal),
-    STEP(bit),
-    STEP(shift_to_4),
-    SIMD_STEPS
-#undef STEP
-};
-
 // ---- compiled patterns ----
 
 struct extract {
@@ -274,7 +83,7 @@ struct pattern {
     uint32_t mask, match;
     uint8_t extract_count, step_count, exclusion_count;
     struct extract extract[MAX_FIELDS];
-    step_function *step[MAX_STEPS];
+    decode_step *step[MAX_STEPS];
     struct {
         uint32_t mask, match;
     } exclusion[MAX_EXCLUSIONS];
@@ -335,13 +144,10 @@ static void compile_field(enum insn id, struct pattern *p, const char *token, un
 
 static void compile_step(enum insn id, struct pattern *p, const char *token)
 {
-    for (size_t i = 0; i < sizeof step_info / sizeof step_info[0]; i++) {
-        if (strcmp(step_info[i].name, token) == 0 && p->step_count < MAX_STEPS) {
-            p->step[p->step_count++] = step_info[i].run;
-            return;
-        }
-    }
-    malformed(id, "unknown step or too many", token);
+    decode_step *step = decode_step_named(token);
+    if (!step || p->step_count == MAX_STEPS)
+        malformed(id, "unknown step or too many", token);
+    p->step[p->step_count++] = step;
 }
 
 static void compile_pattern(enum insn id)
@@ -529,7 +335,7 @@ static bool excluded(const struct pattern *p, uint32_t word)
 
 static bool take(const struct pattern *p, uint32_t word, uint32_t pc, op *o)
 {
-    struct raw raw;
+    struct raw_fields raw;
     raw.pc = pc;
     *o = (op){0};
     for (unsigned i = 0; i < p->extract_count; i++) {

@@ -9,9 +9,10 @@
 #include <sys/mman.h>
 
 #include "core/devices/devices.h"
-#include "core/loops/expr/meaning.h"
+#include "core/loops/expr/semantics.h"
 #include "core/loops/propose/online_log.h"
 #include "core/loops/propose/proposals.h"
+#include "core/loops/prove/prove.h"
 
 enum {
     LOOPS_MAX = 2048,
@@ -142,8 +143,8 @@ static void judge(struct loop *loop)
     }
     struct loop_summary *s = malloc(sizeof *s);
     if (s && loop_summarize(s, loop->header, loop->body.words, loop->body.length, &loop->reason)) {
-        loop->found = plan_class_of(s);
-        loop->plan = plan_make(s, loop->guess.class, &loop->reason);
+        loop->found = prove_class(s);
+        loop->plan = prove_plan(s, loop->guess.class, &loop->reason);
     }
     if (!loop->plan) {
         free(s);
@@ -445,7 +446,7 @@ size_t loops_list(struct loops *l, struct machine_loop *list, size_t max)
 
 struct loops *loops_create(struct guest *g, const char *folder, struct error *error)
 {
-    if (!meaning_exists) {
+    if (!semantics_exists) {
         error_set(error,
                   "this build has no definitions to summarise loops from: it was made without LLVM 19");
         return NULL;

@@ -79,8 +79,7 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
                 // Unless the code is precise, what the region has retired is in a register of its own: what
                 // is known is the last synchronisation.
                 c->current = g->memory.ops + pc / 4;
-                c->retired_bias =
-                    -(c->budget + (int64_t)left) * (int64_t)sizeof(op) - (int64_t)(intptr_t)c->current;
+                cpu_set_budget_at(c, c->current, c->budget + (int64_t)left);
             }
             bool mapped = offset < GUEST_SPACE && g->memory.pages[offset / GUEST_PAGE] & MEMORY_MAPPED;
             fault_raise(signal == SIGBUS ? FAULT_FILE_END

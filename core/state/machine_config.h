@@ -75,6 +75,10 @@ struct machine_config {
     void *user;
     // On the emulation thread, for each presented frame. May block (vsync, pause).
     void (*present)(void *user, const struct machine_frame *frame);
+    // On the emulation thread: samples that the guest has made, 16-bit stereo at DEVICE_AUDIO_RATE, in the
+    // order in which they are heard; what a frame sounds like comes before it is presented. Their number is
+    // not the host's to choose. NULL: the guest makes no sound.
+    void (*audio)(void *user, const int16_t (*samples)[2], size_t count);
     // Text for the user from the machine (an unknown system call, …), without newline. NULL = stderr.
     void (*log)(void *user, const char *line);
     // For the collection of data: called for every entry of every loop (a backward branch and its target),

@@ -51,6 +51,8 @@ static const struct setting fixed[] = {
     {"window", "filter", KIND_CHOICE, AT(filter), "sharp", {"sharp", "nearest", "linear"}, 0, 0},
     {"window", "vsync", KIND_SWITCH, AT(vsync), "on", {0}, 0, 0},
     {"window", "pause-unfocused", KIND_SWITCH, AT(pause_unfocused), "on", {0}, 0, 0},
+    {"sound", "volume", KIND_NUMBER, AT(volume), "100", {0}, 0, 100},
+    {"sound", "mute-unfocused", KIND_SWITCH, AT(mute_unfocused), "on", {0}, 0, 0},
     {"overlay", "preset", KIND_CHOICE, AT(overlay), "mini", {"off", "mini", "std", "full"}, 0, 0},
     {"overlay", "graph", KIND_SWITCH, AT(graph), "on", {0}, 0, 0},
     {"overlay", "scale", KIND_FACTOR, AT(overlay_scale), "1", {0}, 0, 0},

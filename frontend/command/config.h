@@ -34,6 +34,8 @@ struct settings {
     int scale, aspect, filter; // enum …_choice
     bool vsync;
     bool pause_unfocused;
+    int volume; // percent
+    bool mute_unfocused;
     int overlay; // enum overlay_choice
     bool graph;
     int overlay_scale; // percent

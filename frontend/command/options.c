@@ -61,6 +61,10 @@ static const struct host_option host_options[] = {
     {"stats", KIND_PATH, 0, offsetof(struct options, stats)},
     {"csv", KIND_PATH, 0, offsetof(struct options, csv)},
     {"json", KIND_PATH, 0, offsetof(struct options, json)},
+    {"wav", KIND_PATH, 0, offsetof(struct options, wav)},
+    {"audio-hash", KIND_PATH, 0, offsetof(struct options, audio_hash)},
+    {"volume", KIND_SETTING, "sound.volume", 0},
+    {"mute-unfocused", KIND_SETTING, "sound.mute-unfocused", 0},
     {"neural", KIND_SETTING, "neural.all", 0},
     {"opt", KIND_OPT, 0, 0},
     {"verify", KIND_FIXED_SETTING, "neural.verify=on", 0},
@@ -111,6 +115,7 @@ static const struct {
     {"spechit", 1, 1, DOOM_NO_FILES},
     {"statdump", 1, 1, DOOM_NO_FILES},
     {"framehash", 1, 1, DOOM_NO_FILES},
+    {"audiohash", 1, 1, DOOM_NO_FILES},
     {"avg", 0, 0, DOOM_NO_FILES},
     {"altdeath", 0, 0, DOOM_NO_FILES},
     {"deathmatch", 0, 0, DOOM_NO_FILES},
@@ -412,6 +417,8 @@ void options_free(struct options *options)
     free(options->frame_hash);
     free(options->stats);
     free(options->csv);
+    free(options->wav);
+    free(options->audio_hash);
     free(options->json);
     free(options->config_file);
     text_list_free(&options->settings);
@@ -455,6 +462,9 @@ void options_print_help(FILE *stream)
           "  -fullscreen, -window, -geometry WxH\n"
           "  --scale fit|integer|stretch, --aspect 4:3|square, --filter sharp|nearest|linear\n"
           "  --vsync on|off, --overlay off|mini|std|full, --overlay-scale N\n"
+          "sound\n"
+          "  --volume PCT, --mute-unfocused on|off; DOOM's -nosound, -nosfx, -nomusic\n"
+          "  --wav FILE            what is heard; --audio-hash FILE: a line a second: second, XXH3-64\n"
           "without a window\n"
           "  --headless            run, and end with the demo or after --frames N\n"
           "  --frame-hash FILE     a line a frame: frame, gametic, XXH3-64 of picture and palette\n"

@@ -51,7 +51,7 @@ struct options {
     uint32_t frames; // stop after that many; 0: when the game ends
     struct screenshot_order *screenshots;
     size_t screenshot_count;
-    char *frame_hash, *stats, *csv, *json, *config_file; // paths or NULL
+    char *frame_hash, *stats, *csv, *json, *wav, *audio_hash, *config_file; // paths or NULL
     struct text_list settings; // "section.key=value"
     struct doom_option *doom;
     size_t doom_count;

@@ -13,6 +13,7 @@
 
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
+#include "audio_files.h"
 #include "png.h"
 #include "record.h"
 #include "stats.h"
@@ -22,6 +23,7 @@ struct output {
     const struct settings *settings;
     const struct launch *launch;
     struct new_file hashes; // stream is NULL without --frame-hash
+    struct audio_files *audio; // NULL without --wav and --audio-hash
     struct recording *whole; // of --csv and --json, or NULL
     pthread_mutex_t lock;
     struct recording *live; // under lock: started by a key, or NULL
@@ -83,6 +85,16 @@ struct output *output_open(const struct options *options, const struct settings 
         free(o);
         return NULL;
     }
+    if (options->wav || options->audio_hash) {
+        o->audio = audio_files_open(options->wav, options->audio_hash, failure);
+        if (!o->audio) {
+            if (o->hashes.stream) {
+                new_file_discard(&o->hashes);
+            }
+            free(o);
+            return NULL;
+        }
+    }
     o->options = options;
     o->settings = settings;
     o->launch = launch;
@@ -131,6 +143,18 @@ bool output_frame(struct output *o, struct session *s, const struct machine_fram
     pthread_mutex_unlock(&o->lock);
     take_screenshots(o, frame);
     return !o->options->frames || frame->number < o->options->frames;
+}
+
+bool output_wants_audio(const struct output *o)
+{
+    return o->audio;
+}
+
+void output_audio(struct output *o, const int16_t (*samples)[2], size_t count)
+{
+    if (o->audio) {
+        audio_files_add(o->audio, samples, count);
+    }
 }
 
 static uint32_t timed_tics(struct session *s)
@@ -246,6 +270,9 @@ bool output_close(struct output *o, struct session *s)
     }
     if (o->hashes.stream) {
         good &= report_unwritten(new_file_commit(&o->hashes), options->frame_hash);
+    }
+    if (o->audio) {
+        good &= audio_files_close(o->audio);
     }
     if (o->whole && options->csv) {
         good &= report_unwritten(record_write_csv(o->whole, options->csv), options->csv);

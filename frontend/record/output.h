@@ -23,6 +23,10 @@ struct output *output_open(const struct options *options, const struct settings 
 bool output_frame(struct output *o, struct session *s, const struct machine_frame *frame,
                   const struct frame_figures *figures);
 
+// Whether options ask for what the guest sounds like; then its samples, on the emulation thread.
+bool output_wants_audio(const struct output *o);
+void output_audio(struct output *o, const int16_t (*samples)[2], size_t count);
+
 // Main thread: starts or ends a recording into the benchmarks folder, besides one of --csv and --json.
 // *saved: on the heap, where the ended recording is, or NULL if none was running or it could not be written.
 // Returns whether one is running now.

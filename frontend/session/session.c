@@ -227,6 +227,12 @@ static void present(void *user, const struct machine_frame *frame)
     wait_while_paused(s);
 }
 
+static void take_audio(void *user, const int16_t (*samples)[2], size_t count)
+{
+    struct session *s = user;
+    s->callbacks.audio(s->callbacks.user, samples, count);
+}
+
 static void machine_says(void *user, const char *line)
 {
     struct session *s = user;
@@ -322,6 +328,7 @@ struct session *session_start(const struct machine_config *config, unsigned spee
     struct machine_config own = *config;
     own.user = s;
     own.present = present;
+    own.audio = s->callbacks.audio ? take_audio : NULL;
     own.log = machine_says;
     own.output = guest_writes;
     s->started_ns = s->last_frame_ns = now_ns();

@@ -41,6 +41,8 @@ struct session_callbacks {
     // guest is asked to end; no more frames are reported.
     bool (*frame)(void *user, struct session *s, const struct machine_frame *frame,
                   const struct frame_figures *figures);
+    // See machine_config.audio. NULL: the guest makes no sound.
+    void (*audio)(void *user, const int16_t (*samples)[2], size_t count);
     // There is a new frame to take, or the session has ended. NULL: nobody takes any, and none is kept. Has
     // to be quick.
     void (*wake)(void *user);

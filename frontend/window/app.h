@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "audio.h"
 #include "canvas.h"
 #include "frontend/command/config.h"
 #include "frontend/command/launch.h"
@@ -27,6 +28,7 @@ struct app {
     struct output *output;
     struct session *session; // NULL before and after the game
     struct video *video;
+    struct audio *audio; // NULL: no sound
     struct canvas *canvas;
     struct input input;
     struct overlay overlay;

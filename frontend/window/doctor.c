@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/core.h"
+#include "audio.h"
 #include "display.h"
 #include "frontend/base/host.h"
 #include "frontend/base/models.h"
@@ -16,6 +17,7 @@
 #include "frontend/base/prefix.h"
 #include "frontend/base/text.h"
 #include "frontend/command/wad.h"
+#include "guest/device_page.h"
 
 #define TRANSLATOR_MODULE "translate_llvm.so"
 
@@ -122,6 +124,18 @@ static void examine_display(FILE *stream)
     display_close();
 }
 
+static void examine_sound(FILE *stream)
+{
+    char error[256];
+    struct audio *a = audio_open(error, sizeof error);
+    if (a) {
+        line(stream, "ok", "sound", "SDL driver %s, %u Hz", audio_driver(), DEVICE_AUDIO_RATE);
+    } else {
+        line(stream, "n/a", "sound", "%s: the game plays silently", error);
+    }
+    audio_close(a);
+}
+
 static void examine_folders(FILE *stream)
 {
     static const struct {
@@ -179,7 +193,7 @@ void doctor_examine(const struct settings *settings, FILE *stream)
     examine_wads(settings, stream);
     examine_display(stream);
     examine_folders(stream);
-    line(stream, "n/a", "sound", "not built in: the game plays silently");
+    examine_sound(stream);
     examine_nets(stream);
 }
 
@@ -204,7 +218,8 @@ void doctor_features(FILE *stream)
             "headless              yes\n"
             "record csv json       yes\n"
             "bench ab              no\n"
-            "sound pad states      no\n"
+            "sound                 yes\n"
+            "pad states            no\n"
             "screenshots           yes (libpng %s)\n",
             translate, loops ? ", loops" : "", loops ? "yes" : "no (built without LLVM)", sdl.major,
             sdl.minor, sdl.patch, png_get_libpng_ver(NULL));

@@ -24,6 +24,15 @@ static bool take_frame(void *user, struct session *s, const struct machine_frame
     return output_frame(app->output, s, frame, figures);
 }
 
+static void take_audio(void *user, const int16_t (*samples)[2], size_t count)
+{
+    struct app *app = user;
+    output_audio(app->output, samples, count);
+    if (app->audio) {
+        audio_put(app->audio, samples, count);
+    }
+}
+
 // On the emulation thread; pushing an event is the one thing that SDL allows from there. One at a time: at
 // full speed there are thousands of frames a second.
 static void wake(void *user)
@@ -209,6 +218,17 @@ static void update_mouse(struct app *app)
     SDL_ShowCursor(app->panel.open || !app->settings->fullscreen ? SDL_ENABLE : SDL_DISABLE);
 }
 
+// Sound is heard while the game runs at its own speed.
+static void update_audio(struct app *app)
+{
+    const struct settings *settings = app->settings;
+    if (app->audio) {
+        audio_play(app->audio,
+                   !app_paused(app) && app->speed == 100 && (app->focused || !settings->mute_unfocused),
+                   settings->volume);
+    }
+}
+
 // How long the main loop may sleep when nothing happens.
 static int sleep_time(const struct app *app)
 {
@@ -252,6 +272,7 @@ static bool play(struct app *app)
             app_quit(app);
         }
         update_mouse(app);
+        update_audio(app);
         show_message(app);
         app->dirty |= toast_expire(&app->toasts);
         app->dirty |= overlay_refresh(&app->overlay, app->session) && app->settings->overlay != OVERLAY_OFF;
@@ -318,6 +339,20 @@ static bool open_window(struct app *app, const char *title, struct failure *fail
     return true;
 }
 
+// Without a sound card the game goes on.
+static void open_audio(struct app *app)
+{
+    char error[256];
+    if (options_doom(app->options, "-nosound")) {
+        return;
+    }
+    app->audio = audio_open(error, sizeof error);
+    if (!app->audio) {
+        log_line(LOG_WARNING, "no sound: %s", error);
+        toast_add(&app->toasts, "no sound: %s", error);
+    }
+}
+
 static void close_window(struct app *app)
 {
     if (app->canvas) {
@@ -371,6 +406,8 @@ static int run(struct app *app)
     }
     bool interrupted = play(app);
     session_stop(app->session);
+    audio_close(app->audio);
+    app->audio = NULL;
 
     struct failure failure = {0};
     enum status status = session_conclude(app->session, interrupted, &failure);
@@ -399,6 +436,10 @@ int window_run(const struct options *options, struct settings *settings)
         app.output = output_open(options, settings, &app.launch, &failure);
         if (app.output && open_window(&app, title, &failure)) {
             struct session_callbacks callbacks = {.user = &app, .frame = take_frame, .wake = wake};
+            open_audio(&app);
+            if (app.audio || output_wants_audio(app.output)) {
+                callbacks.audio = take_audio;
+            }
             app.session =
                 session_start(&app.launch.machine, (unsigned)app.launch.speed, &callbacks, &failure);
         }
@@ -406,6 +447,7 @@ int window_run(const struct options *options, struct settings *settings)
         if (app.session) {
             status = run(&app);
         } else if (app.output) {
+            audio_close(app.audio);
             output_close(app.output, NULL);
         }
     }

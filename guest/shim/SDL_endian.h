@@ -10,5 +10,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "WAD data is used in p
 
 #define SDL_SwapLE16(x) (x)
 #define SDL_SwapLE32(x) (x)
+#define SDL_SwapBE16(x) __builtin_bswap16(x)
+#define SDL_SwapBE32(x) __builtin_bswap32(x)
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "loop_label.h"
 
-#include "core/loops/prove/plan.h"
+#include "core/loops/prove/prove.h"
 #include "core/loops/propose/loop_code.h"
 #include "loop_shape.h"
 
@@ -125,7 +125,7 @@ static bool is_of_no_kind(const struct loop_shape *shape, bool summarized)
 // The class that the code shows by itself, LOOP_CLASSES if none.
 static enum loop_class shown_class(const struct loop_shape *shape, const struct loop_summary *summary)
 {
-    enum loop_class class = summary ? plan_class_of(summary) : LOOP_OTHER;
+    enum loop_class class = summary ? prove_class(summary) : LOOP_OTHER;
     if (shape->calls)
         return LOOP_NONE;
     if (class == LOOP_OTHER)
@@ -157,7 +157,7 @@ enum label_verdict loop_label(struct loop_sample *sample, uint32_t header, const
     if (!loop_shape_allows(&shape, sample->class))
         return LABEL_OTHER_SHAPE;
     if (known) {
-        if (!agree(plan_class_of(&summary), sample->class))
+        if (!agree(prove_class(&summary), sample->class))
             return LABEL_OTHER_CLASS;
         return exits_of(&summary, &shape, sample) ? LABEL_GOOD : LABEL_NO_TYPE;
     }

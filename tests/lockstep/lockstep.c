@@ -60,7 +60,7 @@ static void run_translated(struct translator *t, struct guest *g)
         outcome->faulted = c->stop == STOP_FAULT;
         if (c->stop == STOP_SVC)
             c->current--; // not done yet: the machine would
-        c->budget = -(c->retired_bias + (int64_t)(intptr_t)c->current) / (int64_t)sizeof(op);
+        c->budget = cpu_budget_at(c, c->current);
         c->pc = pc_of(c, c->current);
     }
     outcome->cpu = *c;

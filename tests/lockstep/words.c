@@ -161,7 +161,7 @@ static bool run(struct guest *g, uint64_t pc, bool translated, bool *entered)
     } else {
         c->pc = pc_of(c, c->current);
         if (!stepped)
-            c->budget = -(c->retired_bias + (int64_t)(intptr_t)c->current) / (int64_t)sizeof(op);
+            c->budget = cpu_budget_at(c, c->current);
     }
     fault_end(&context);
     return done;

@@ -282,9 +282,9 @@ static void find_loop(const char *file, const uint32_t *words, uint32_t first, u
     enum loop_class class = LOOP_OTHER;
     struct loop_plan *plan = NULL;
     if (s && loop_count < LOOPS_MAX && loop_summarize(s, HEADER, words + first, last - first + 1, &reason)) {
-        class = plan_class_of(s);
+        class = prove_class(s);
         if (!is_known(s))
-            plan = plan_make(s, class, &reason);
+            plan = prove_plan(s, class, &reason);
     }
     if (verbose && (plan || reason))
         printf("# %s %x: %s%s%s\n", file, first * 4, class_names[class], plan ? "" : ": ",
@@ -396,7 +396,7 @@ int main(int argc, char **argv)
             fill_template(l->class);
         map_pages(l->class == LOOP_POLL);
         plan_free(l->plan); // a plan that does not pay rests for a while
-        l->plan = plan_make(l->summary, l->class, &reason);
+        l->plan = prove_plan(l->summary, l->class, &reason);
         place(l, true);
         for (unsigned n = 0; n < EPOCH; n++, done++)
             enter(l);

@@ -3,7 +3,7 @@
 // everything that can be proved is replaced, whatever has been learned.
 #include <stdlib.h>
 
-#include "../../core/loops/prove/plan.h"
+#include "../../core/loops/prove/prove.h"
 
 enum { WORTH_IT = 6 }; // log2 of the trips
 
@@ -34,7 +34,7 @@ void __wrap_loop_nets_propose(struct loop_nets *n, const struct loop_body *bodie
         const struct loop_body *b = &bodies[i];
         const char *reason;
         bool ok = loop_summarize(&n->summary, b->pc, b->words, b->length, &reason);
-        guesses[i] = (struct loop_guess){.class = ok ? plan_class_of(&n->summary) : LOOP_OTHER,
+        guesses[i] = (struct loop_guess){.class = ok ? prove_class(&n->summary) : LOOP_OTHER,
                                          .predicted_trips = WORTH_IT};
     }
 }

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../core/loops/prove/plan.h"
+#include "../../core/loops/prove/prove.h"
 #include "../../core/state/guest.h"
 
 static const struct {

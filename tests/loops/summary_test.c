@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../core/loops/expr/meaning.h"
+#include "../../core/loops/expr/semantics.h"
 #include "../isa/random_instruction.h"
 #include "concrete.h"
 
@@ -331,7 +331,7 @@ static uint32_t random_straight(void)
                random_below(2) << 5 | random_below(6);
     for (;;) {
         struct instruction i = draw_instruction();
-        if (names_only_few(&i) && isa_info[i.id].kind == KIND_OP && meaning_of[i.id].count &&
+        if (names_only_few(&i) && isa_info[i.id].kind == KIND_OP && semantics_of[i.id].count &&
             !(i.present & vectors))
             return i.word;
     }
@@ -422,7 +422,7 @@ int main(int argc, char **argv)
 {
     isa_init();
     if (argc == 2 && strcmp(argv[1], "tables") == 0)
-        return !meaning_exists;
+        return !semantics_exists;
     if (argc == 4 && strcmp(argv[1], "random") == 0) {
         random_state = strtoull(argv[3], NULL, 0);
         random_loops((unsigned)atoi(argv[2]));

@@ -411,7 +411,7 @@ void interp_switch_dispatch(struct guest *g, enum machine_dispatch mode)
 enum stop_reason interp_run(struct guest *g, uint64_t budget)
 {
     const uint64_t most = 1ull << 40; // keeps the arithmetic of retired_bias far from overflow
-    int64_t limit = (int64_t)((budget < most ? budget : most) * sizeof(op));
+    const int64_t granted = (int64_t)(budget < most ? budget : most);
     cpu *c = &g->cpu;
     struct fault_context context;
     fault_begin(&context, g);
@@ -424,7 +424,7 @@ enum stop_reason interp_run(struct guest *g, uint64_t budget)
         uint64_t pc = c->pc;
         op *o = op_at(c, pc & (GUEST_SPACE - 4));
         c->current = o;
-        c->retired_bias = -limit - (int64_t)(intptr_t)o;
+        cpu_set_budget_at(c, o, granted);
         if (pc >= GUEST_SPACE || pc & 3) {
             c->wild_pc = pc;
             fault_raise(pc & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, pc, false);
@@ -432,7 +432,7 @@ enum stop_reason interp_run(struct guest *g, uint64_t budget)
         run_from(c, o);
     }
     fault_end(&context);
-    g->stats.retired += (uint64_t)(c->retired_bias + limit + (int64_t)(intptr_t)c->current) / sizeof(op);
+    g->stats.retired += (uint64_t)(granted - cpu_budget_at(c, c->current));
     c->pc = c->wild_pc ? c->wild_pc : pc_of(c, c->current);
     return c->stop;
 }

@@ -54,12 +54,6 @@ static bool is_usable(void *user, unsigned insn)
     return compiler->functions->usable(compiler->jit, insn);
 }
 
-static enum flags_use flags_use(void *user, unsigned insn)
-{
-    const struct compiler *compiler = ((void **)user)[1];
-    return compiler->functions->flags_use(compiler->jit, insn);
-}
-
 static bool module_path(const struct translator *t, char *path, size_t size)
 {
     const char *folder = t->guest->config.library_folder;
@@ -89,7 +83,7 @@ static bool load_llvm(struct translator *t, struct compiler *compiler)
                                       : dlerror());
         return false;
     }
-    compiler->jit = compiler->functions->create(&error);
+    compiler->jit = compiler->functions->create(level_of_host(), &error);
     if (!compiler->jit)
         guest_log(t->guest, "the translator does not start, the program is interpreted: %s", error.text);
     return compiler->jit;
@@ -129,7 +123,7 @@ static void find_loops(struct translator *t, struct region *r)
 static void compile(struct translator *t, struct compiler *compiler, uint32_t pc)
 {
     void *user[2] = {t, compiler};
-    struct region_source source = {user, read_page, was_executed, is_usable, flags_use, branch_counts};
+    struct region_source source = {user, read_page, was_executed, is_usable, branch_counts};
     struct compiled *c = calloc(1, sizeof *c);
     struct region *r = malloc(sizeof *r);
     enum jit_result result = JIT_AGAIN;

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The glue's object (glue_gen.c) as data of the program.
-    .section .rodata
+// The glue's objects (glue_gen.c), one for each level (level.h), as data of the program.
+    .macro embed symbol, file
     .balign 16
-    .globl translate_glue, translate_glue_end
-translate_glue:
-    .incbin GLUE_OBJECT
-translate_glue_end:
+    .globl \symbol, \symbol\()_end
+\symbol:
+    .incbin "\file"
+\symbol\()_end:
+    .endm
+
+    .section .rodata
+    embed translate_glue_baseline, GLUE_baseline
+    embed translate_glue_v3, GLUE_v3
     .section .note.GNU-stack, "", @progbits

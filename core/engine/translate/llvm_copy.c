@@ -166,8 +166,7 @@ static void copy_access(struct build *u, LLVMValueRef i, const struct region_op 
         }
     }
     LLVMValueRef copy = copy_plainly(u, i);
-    const struct template *t = template_of(u->j, o->insn);
-    if (LLVMIsALoadInst(i) && (u->r->precise || t->stores))
+    if (LLVMIsALoadInst(i) && (u->r->precise || isa_info[o->insn].writes & MEMORY))
         map_value(u, i, keep_apart(u, copy));
     if (u->r->precise)
         mark(u, o->pc);
@@ -446,7 +445,7 @@ LLVMValueRef copy_template(struct build *u, const struct region_op *o)
     c.edge_count = c.loop_phi_count = c.return_count = 0;
     // An access may end in the host's instruction for what follows it in the definition.
     LLVMMetadataRef location = NULL;
-    if (t->loads || t->stores)
+    if ((isa_info[o->insn].reads | isa_info[o->insn].writes) & MEMORY)
         location = LLVMDIBuilderCreateDebugLocation(u->j->context, o->pc / 4, u->r->precise ? u->ops_left : 0,
                                                     u->scope, NULL);
     LLVMSetCurrentDebugLocation2(u->at, location);

@@ -121,8 +121,8 @@ void flow_find_live_flags(struct build *u)
             else if (b->end == END_BRANCH)
                 live = u->block[b->next].flags_live || u->block[b->taken].flags_live;
             for (unsigned k = b->count; k-- > 0;) {
-                const struct template *t = template_of(u->j, r->ops[b->first + k].insn);
-                live = t->reads_flags || (live && !t->writes_flags);
+                const struct insn_info *info = &isa_info[r->ops[b->first + k].insn];
+                live = info->reads & NZCV || (live && !(info->writes & NZCV));
             }
             again |= live != u->block[i].flags_live;
             u->block[i].flags_live = live;

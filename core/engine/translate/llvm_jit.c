@@ -14,7 +14,10 @@
 #include "llvm_region.h"
 #include "translator_identity.h"
 
-extern const unsigned char translate_bitcode[], translate_bitcode_end[];
+#define EMBEDDED(level)                                                                                      \
+    extern const unsigned char translate_bitcode_##level[], translate_bitcode_##level##_end[];
+LEVELS(EMBEDDED)
+#undef EMBEDDED
 
 static bool emit(struct jit *j, LLVMModuleRef module, struct jit_object *object)
 {
@@ -88,12 +91,6 @@ static void dump_object(const struct region *r, const char *folder, const struct
 static bool jit_usable(struct jit *j, unsigned insn)
 {
     return template_of(j, insn)->usable;
-}
-
-static enum flags_use jit_flags_use(struct jit *j, unsigned insn)
-{
-    const struct template *t = template_of(j, insn);
-    return t->reads_flags ? FLAGS_READ : t->writes_flags ? FLAGS_WRITTEN : FLAGS_UNUSED;
 }
 
 // ---- pairs of guest instructions that are one of the host's, which LLVM does not know ----
@@ -199,8 +196,12 @@ static void jit_destroy(struct jit *j)
     free(j);
 }
 
-static struct jit *jit_create(struct error *error)
+static struct jit *jit_create(enum level level, struct error *error)
 {
+#define EMBEDDED(level)                                                                                      \
+    {(const char *)translate_bitcode_##level, (const char *)translate_bitcode_##level##_end},
+    static const char *const bitcodes[LEVEL_COUNT][2] = {LEVELS(EMBEDDED)};
+#undef EMBEDDED
     struct jit *j = calloc(1, sizeof *j);
     if (!j) {
         error_set(error, "no memory for the translator");
@@ -213,8 +214,7 @@ static struct jit *jit_create(struct error *error)
     LLVMInitializeX86AsmPrinter();
     j->context = LLVMContextCreate();
     LLVMMemoryBufferRef bitcode = LLVMCreateMemoryBufferWithMemoryRange(
-        (const char *)translate_bitcode, (size_t)(translate_bitcode_end - translate_bitcode), "bitcode",
-        false);
+        bitcodes[level][0], (size_t)(bitcodes[level][1] - bitcodes[level][0]), "bitcode", false);
     char *message = NULL;
     LLVMTargetRef target = NULL;
     if (LLVMParseBitcodeInContext2(j->context, bitcode, &j->templates)) {
@@ -251,5 +251,5 @@ static struct jit *jit_create(struct error *error)
 __attribute__((visibility("default"))) extern const char jit_identity[];
 const char jit_identity[] = TRANSLATOR_IDENTITY;
 __attribute__((visibility("default"))) extern const struct jit_functions jit_functions;
-const struct jit_functions jit_functions = {jit_create,    jit_destroy, jit_usable,
-                                            jit_flags_use, jit_compile, jit_compile_glue};
+const struct jit_functions jit_functions = {jit_create, jit_destroy, jit_usable, jit_compile,
+                                            jit_compile_glue};

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/base/error.h"
+#include "level.h"
 #include "region.h"
 
 struct jit;
@@ -42,13 +43,12 @@ enum jit_result {
 #define JIT_MODULE "translate_llvm.so"
 
 struct jit_functions {
-    // Reads the bitcode that was built in. One jit serves one thread. NULL with *error.
-    struct jit *(*create)(struct error *error);
+    // Reads the bitcode that was built in for that level; regions are compiled for the very processor that
+    // this runs on, the glue for the level. One jit serves one thread. NULL with *error.
+    struct jit *(*create)(enum level level, struct error *error);
     void (*destroy)(struct jit *j);
     // Whether instructions of this kind (enum insn) can be compiled; the others are left to the interpreter.
     bool (*usable)(struct jit *j, unsigned insn);
-    // What such an instruction does with NZCV.
-    enum flags_use (*flags_use)(struct jit *j, unsigned insn);
     // Compiles a region. dump: NULL, or a folder that receives its guest code, IR and object.
     enum jit_result (*compile)(struct jit *j, const struct region *r, const char *dump,
                                struct jit_object *object);

@@ -169,9 +169,8 @@ static void copy_blocks(struct build *u)
         u->block_index = i;
         for (unsigned k = 0; k < b->count && !u->failed; k++) {
             const struct region_op *o = &r->ops[b->first + k];
-            const struct template *t = template_of(u->j, o->insn);
             u->ops_left = b->count - k;
-            if (r->precise && (t->loads || t->stores))
+            if (r->precise && (isa_info[o->insn].reads | isa_info[o->insn].writes) & MEMORY)
                 leave_store_written(u);
             u->block[i].result = copy_template(u, o);
         }

@@ -49,18 +49,6 @@ static bool is_usable_instruction(LLVMValueRef i)
     return true;
 }
 
-// Whether i accesses the flags of cpu, the function's first parameter: their address is a constant distance
-// from it.
-static bool accesses_flags(LLVMValueRef function, LLVMValueRef address, LLVMTargetDataRef layout)
-{
-    if (!LLVMIsAGetElementPtrInst(address) || LLVMGetOperand(address, 0) != LLVMGetParam(function, 0) ||
-        LLVMGetNumOperands(address) != 2 || !LLVMIsAConstantInt(LLVMGetOperand(address, 1)))
-        return false;
-    uint64_t offset = LLVMConstIntGetZExtValue(LLVMGetOperand(address, 1)) *
-                      LLVMABISizeOfType(layout, LLVMGetGEPSourceElementType(address));
-    return offset - offsetof(cpu, flags) < sizeof(struct flags);
-}
-
 bool template_is_side_exit(LLVMValueRef call)
 {
     size_t length;
@@ -86,12 +74,6 @@ struct template *template_of(struct jit *j, unsigned insn)
         for (LLVMValueRef i = LLVMGetFirstInstruction(done[b]); i && t->usable;
              i = LLVMGetNextInstruction(i)) {
             t->usable = is_usable_instruction(i);
-            t->reads_flags |=
-                LLVMIsALoadInst(i) && accesses_flags(t->function, LLVMGetOperand(i, 0), j->layout);
-            t->loads |= LLVMIsALoadInst(i) && LLVMGetVolatile(i);
-            t->stores |= LLVMIsAStoreInst(i) && LLVMGetVolatile(i);
-            t->writes_flags |=
-                LLVMIsAStoreInst(i) && accesses_flags(t->function, LLVMGetOperand(i, 1), j->layout);
             values++;
         }
     }

@@ -21,8 +21,6 @@ struct template
     LLVMBasicBlockRef *order; // reverse postorder
     unsigned block_count;
     bool checked, usable;
-    bool reads_flags, writes_flags;
-    bool loads, stores; // guest memory
 };
 
 // What is compiled with.

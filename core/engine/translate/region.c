@@ -106,9 +106,10 @@ static bool flags_are_dead(struct finder *f, uint32_t pc, unsigned *left)
         if (*left == 0 || !decode_at(f, pc, &o) || kind_of(f, &o) == KIND_STOP)
             return false;
         --*left;
-        enum flags_use use = f->source->flags_use(f->source->user, o.insn);
-        if (use != FLAGS_UNUSED)
-            return use == FLAGS_WRITTEN;
+        if (isa_info[o.insn].reads & NZCV)
+            return false;
+        if (isa_info[o.insn].writes & NZCV)
+            return true;
         switch (kind_of(f, &o)) {
         case KIND_CONDITION:
             if (o.op.disp <= 0 || !flags_are_dead(f, pc + (uint32_t)o.op.disp * 4, left))

@@ -88,12 +88,6 @@ struct region {
     unsigned context_count;
 };
 
-enum flags_use {
-    FLAGS_UNUSED,
-    FLAGS_READ,
-    FLAGS_WRITTEN
-}; // one that reads and writes them counts as reading
-
 // What region_find asks of its caller.
 struct region_source {
     void *user;
@@ -103,8 +97,6 @@ struct region_source {
     bool (*executed)(void *user, uint32_t pc);
     // Whether instructions of this kind (enum insn) can be translated.
     bool (*usable)(void *user, unsigned insn);
-    // What such an instruction does with NZCV.
-    enum flags_use (*flags_use)(void *user, unsigned insn);
     // How often the conditional branch at pc has been seen to go either way.
     struct branch_counts (*branch_counts)(void *user, uint32_t pc);
 };

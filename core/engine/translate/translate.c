@@ -16,8 +16,11 @@
 #include <xxhash.h>
 
 #include "core/engine/dispatch/dispatch_modes.h"
+#include "level.h"
 
-extern const unsigned char translate_glue[], translate_glue_end[]; // an object
+#define EMBEDDED(level) extern const unsigned char translate_glue_##level[], translate_glue_##level##_end[];
+LEVELS(EMBEDDED)
+#undef EMBEDDED
 
 static bool forked; // this process is a copy of one that translates: its code memory is still the other's
 // What the ways back work on: one machine translates in a process.
@@ -191,9 +194,13 @@ bool translate_install_object(struct translator *t, const struct cached_object *
 
 static bool install_glue(struct translator *t)
 {
+#define EMBEDDED(level) {translate_glue_##level, translate_glue_##level##_end},
+    static const unsigned char *const glue[LEVEL_COUNT][2] = {LEVELS(EMBEDDED)};
+#undef EMBEDDED
+    const unsigned char *const *object = glue[level_of_host()];
     struct linked_object linked;
-    if (!object_link(&t->code, translate_glue, (size_t)(translate_glue_end - translate_glue),
-                     translate_resolve, translate_receive_glue, t, &linked))
+    if (!object_link(&t->code, object[0], (size_t)(object[1] - object[0]), translate_resolve,
+                     translate_receive_glue, t, &linked))
         return false;
     t->cold_call = translate_resolve(t, GLUE_WAY_BACK(call));
     t->enter_region = translate_resolve(t, "enter_region");

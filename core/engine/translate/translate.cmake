@@ -4,16 +4,24 @@ if(NOT HAVE_LLVM OR NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" OR SANITIZE)
 endif()
 enable_language(ASM)
 set(TRANSLATE ${CMAKE_CURRENT_SOURCE_DIR}/engine/translate)
-set(TRANSLATE_BITCODE ${CMAKE_BINARY_DIR}/translate.bc)
-add_custom_command(OUTPUT ${TRANSLATE_BITCODE}
-  # Without vzeroupper: LLVM puts one even behind what restores all registers of a function that preserves them.
-  COMMAND ${CLANG} -I${CMAKE_SOURCE_DIR} -mx32 -march=native -mno-vzeroupper -ffreestanding -O2 -ffp-contract=off -fno-math-errno
-    -fno-strict-aliasing -fno-stack-protector -fno-vectorize -fno-slp-vectorize -emit-llvm
-    -MD -MF ${TRANSLATE_BITCODE}.d -iquote ${TRANSLATE} -x c -c - -o ${TRANSLATE_BITCODE} < ${TRANSLATE}/bitcode.c # else its path would be in there
-  DEPENDS ${TRANSLATE}/bitcode.c DEPFILE ${TRANSLATE_BITCODE}.d
-  COMMENT "Instruction definitions as bitcode")
+# The levels of level.h.
+set(LEVELS baseline v3)
+set(LEVEL_baseline -march=x86-64)
+set(LEVEL_v3 -march=x86-64-v3 -maes -mpclmul)
+foreach(level ${LEVELS})
+  set(BITCODE ${CMAKE_BINARY_DIR}/translate.${level}.bc)
+  add_custom_command(OUTPUT ${BITCODE}
+    # Without vzeroupper: LLVM puts one even behind what restores all registers of a function that preserves them.
+    COMMAND ${CLANG} -I${CMAKE_SOURCE_DIR} -mx32 ${LEVEL_${level}} -mno-vzeroupper -ffreestanding -O2 -ffp-contract=off -fno-math-errno
+      -fno-strict-aliasing -fno-stack-protector -fno-vectorize -fno-slp-vectorize -emit-llvm
+      -MD -MF ${BITCODE}.d -iquote ${TRANSLATE} -x c -c - -o ${BITCODE} < ${TRANSLATE}/bitcode.c # else its path would be in there
+    DEPENDS ${TRANSLATE}/bitcode.c DEPFILE ${BITCODE}.d
+    COMMENT "Instruction definitions as bitcode: ${level}")
+  list(APPEND BITCODES ${BITCODE})
+  list(APPEND BITCODE_DEFINITIONS "BITCODE_${level}=\"${BITCODE}\"")
+endforeach()
 set_source_files_properties(engine/translate/translate_embed.S PROPERTIES
-  COMPILE_DEFINITIONS "TRANSLATE_BITCODE=\"${TRANSLATE_BITCODE}\"" OBJECT_DEPENDS ${TRANSLATE_BITCODE})
+  COMPILE_DEFINITIONS "${BITCODE_DEFINITIONS}" OBJECT_DEPENDS "${BITCODES}")
 # What translated code depends on: a change of any of it makes what is cached, and a module of another build, worthless.
 file(GLOB_RECURSE TRANSLATOR_SOURCES isa/* engine/* loops/* state/* base/*)
 set(IDENTITY ${CMAKE_BINARY_DIR}/translator_identity.h)
@@ -22,24 +30,29 @@ add_custom_command(OUTPUT ${IDENTITY}
   DEPENDS ${TRANSLATOR_SOURCES} VERBATIM)
 # LLVM is loaded only when there is something to compile.
 file(GLOB TRANSLATE_LLVM CONFIGURE_DEPENDS engine/translate/llvm_*.c)
-add_library(translate_llvm MODULE ${TRANSLATE_LLVM} engine/translate/translate_embed.S base/error.c base/text.c isa/decode.c isa/disasm.c ${IDENTITY})
+add_library(translate_llvm MODULE ${TRANSLATE_LLVM} engine/translate/translate_embed.S base/error.c base/text.c isa/decode.c isa/decode_steps.c isa/disasm.c ${IDENTITY})
 set_target_properties(translate_llvm PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden)
 install(TARGETS translate_llvm DESTINATION ${LIBRARY_FOLDER})
 target_compile_definitions(translate_llvm PRIVATE _GNU_SOURCE)
 target_include_directories(translate_llvm PRIVATE ${LLVM_INCLUDE} ${CMAKE_BINARY_DIR})
 target_link_libraries(translate_llvm PRIVATE ${LLVM_LIBRARY} Threads::Threads)
 # The glue between regions and the host is compiled once.
-set(GLUE_OBJECT ${CMAKE_BINARY_DIR}/glue.x32.o)
 add_executable(glue_gen engine/translate/glue_gen.c)
 target_link_libraries(glue_gen PRIVATE ${CMAKE_DL_LIBS})
-add_custom_command(OUTPUT ${GLUE_OBJECT}
-  COMMAND glue_gen $<TARGET_FILE:translate_llvm> ${GLUE_OBJECT} DEPENDS glue_gen translate_llvm
-  COMMENT "The translator's glue")
+foreach(level ${LEVELS})
+  set(GLUE ${CMAKE_BINARY_DIR}/glue.${level}.x32.o)
+  add_custom_command(OUTPUT ${GLUE}
+    COMMAND glue_gen $<TARGET_FILE:translate_llvm> ${level} ${GLUE} DEPENDS glue_gen translate_llvm
+    COMMENT "The translator's glue: ${level}")
+  list(APPEND GLUES ${GLUE})
+  list(APPEND GLUE_DEFINITIONS "GLUE_${level}=\"${GLUE}\"")
+endforeach()
 set_source_files_properties(engine/translate/glue_embed.S PROPERTIES
-  COMPILE_DEFINITIONS "GLUE_OBJECT=\"${GLUE_OBJECT}\"" OBJECT_DEPENDS ${GLUE_OBJECT})
+  COMPILE_DEFINITIONS "${GLUE_DEFINITIONS}" OBJECT_DEPENDS "${GLUES}")
 target_sources(core PRIVATE
   engine/translate/compile_thread.c
   engine/translate/glue_embed.S
+  engine/translate/level.c
   engine/translate/object.c
   engine/translate/region.c
   engine/translate/translate.c

@@ -11,6 +11,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "level.h"
 #include "translate_internal.h"
 #include "translator_identity.h"
 
@@ -34,15 +35,7 @@ bool was_executed_earlier(const struct translator *t, uint32_t pc)
 // Whatever host code depends on besides the guest: the definitions, LLVM, this processor.
 static uint64_t cache_identity(void)
 {
-    XXH64_hash_t hash = XXH3_64bits(TRANSLATOR_IDENTITY, strlen(TRANSLATOR_IDENTITY));
-    char line[8192];
-    FILE *f = fopen("/proc/cpuinfo", "r");
-    while (f && fgets(line, sizeof line, f) && line[0] != '\n')
-        if (strncmp(line, "model name", 10) == 0 || strncmp(line, "flags", 5) == 0)
-            hash = XXH3_64bits_withSeed(line, strlen(line), hash);
-    if (f)
-        fclose(f);
-    return hash;
+    return XXH3_64bits_withSeed(TRANSLATOR_IDENTITY, strlen(TRANSLATOR_IDENTITY), level_identity());
 }
 
 static uint64_t file_hash(const char *path)

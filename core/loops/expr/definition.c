@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs an instruction's definition on symbols. Its operands are constants, so most of its branches fold; what
 // depends on a symbol is done on both ways, and chosen from.
-#include "meaning.h"
+#include "semantics.h"
 #include "symbolic.h"
 
 #include <string.h>
@@ -17,12 +17,12 @@ struct run {
     enum insn insn;
     struct symbols *s;
     const op *o;
-    uint16_t values[MEANING_OPS];
-    uint16_t entered[MEANING_BLOCKS]; // 1 bit: whether this block is reached
-    bool reached[MEANING_BLOCKS];
+    uint16_t values[SEMANTICS_OPS];
+    uint16_t entered[SEMANTICS_BLOCKS]; // 1 bit: whether this block is reached
+    bool reached[SEMANTICS_BLOCKS];
     struct {
         uint16_t from, to, condition;
-    } edges[2 * MEANING_BLOCKS];
+    } edges[2 * SEMANTICS_BLOCKS];
     unsigned edge_count;
     unsigned block;
     uint16_t aligned; // an address
@@ -36,8 +36,8 @@ static void give_up(struct run *r)
 
 static uint16_t operand(struct run *r, uint16_t k, unsigned bits)
 {
-    if (k >= MEANING_CONSTANT)
-        return symbol_constant(r->s, bits, meaning_constants[k - MEANING_CONSTANT]);
+    if (k >= SEMANTICS_CONSTANT)
+        return symbol_constant(r->s, bits, semantics_constants[k - SEMANTICS_CONSTANT]);
     return r->values[k];
 }
 
@@ -53,7 +53,7 @@ static void add_edge(struct run *r, unsigned to, uint16_t condition)
             r->edges[e].condition = symbol_make(r->s, NODE_OR, 1, r->edges[e].condition, both, 0);
             return;
         }
-    if (r->edge_count == 2 * MEANING_BLOCKS) {
+    if (r->edge_count == 2 * SEMANTICS_BLOCKS) {
         give_up(r);
         return;
     }
@@ -62,7 +62,7 @@ static void add_edge(struct run *r, unsigned to, uint16_t condition)
     r->edges[r->edge_count++].condition = both;
 }
 
-static uint16_t run_phi(struct run *r, const struct meaning_op *m)
+static uint16_t run_phi(struct run *r, const struct semantics_op *m)
 {
     uint16_t result = 0;
     bool any = false;
@@ -77,7 +77,7 @@ static uint16_t run_phi(struct run *r, const struct meaning_op *m)
     return result;
 }
 
-static void run_switch(struct run *r, const struct meaning_op *m)
+static void run_switch(struct run *r, const struct semantics_op *m)
 {
     uint16_t value = operand(r, m->a, m->bits), other = symbol_constant(r->s, 1, 1);
     for (unsigned k = 1; k <= m->c; k++) {
@@ -101,10 +101,10 @@ static uint16_t op_field(struct run *r, unsigned offset, unsigned bits)
 enum { PART_ZERO = LOOP_VARS, PART_SINK, PART_NONE };
 
 // Which variable m reads or writes.
-static unsigned part(struct run *r, const struct meaning_op *m)
+static unsigned part(struct run *r, const struct semantics_op *m)
 {
     uint64_t offset = m->a;
-    if (m->b != MEANING_NONE) {
+    if (m->b != SEMANTICS_NONE) {
         const struct node *index = &r->s->nodes[operand(r, m->b, 64)];
         if (index->kind != NODE_CONSTANT)
             return PART_NONE;
@@ -122,7 +122,7 @@ static unsigned part(struct run *r, const struct meaning_op *m)
     return x == REG_ZERO ? PART_ZERO : x == REG_SINK ? PART_SINK : (unsigned)x;
 }
 
-static uint16_t run_read(struct run *r, const struct meaning_op *m)
+static uint16_t run_read(struct run *r, const struct semantics_op *m)
 {
     unsigned var = part(r, m);
     if (var == PART_ZERO || var == PART_SINK) // the sink: a part of it is kept, which nobody sees
@@ -134,7 +134,7 @@ static uint16_t run_read(struct run *r, const struct meaning_op *m)
     return symbol_make(r->s, NODE_TRUNC, m->bits, r->it->state[var], 0, 0);
 }
 
-static void run_write(struct run *r, const struct meaning_op *m)
+static void run_write(struct run *r, const struct semantics_op *m)
 {
     unsigned var = part(r, m);
     if (var == PART_SINK)
@@ -182,7 +182,7 @@ static bool find_stored(struct run *r, const struct access *load, uint16_t *valu
     return false;
 }
 
-static uint16_t run_access(struct run *r, const struct meaning_op *m)
+static uint16_t run_access(struct run *r, const struct semantics_op *m)
 {
     struct loop_summary *out = r->it->out;
     if (out->access_count == SUMMARY_ACCESSES) {
@@ -192,7 +192,7 @@ static uint16_t run_access(struct run *r, const struct meaning_op *m)
     struct access *a = &out->accesses[out->access_count];
     *a = (struct access){.pc = r->it->pc,
                          .size = m->bits / 8,
-                         .is_store = m->code == MEANING_STORE,
+                         .is_store = m->code == SEMANTICS_STORE,
                          .alignment = 1,
                          .address = operand(r, m->a, 64),
                          .condition = symbol_make(r->s, NODE_AND, 1, r->it->path, r->entered[r->block], 0)};
@@ -207,7 +207,7 @@ static uint16_t run_access(struct run *r, const struct meaning_op *m)
     return value;
 }
 
-static void run_align(struct run *r, const struct meaning_op *m)
+static void run_align(struct run *r, const struct semantics_op *m)
 {
     r->aligned = operand(r, m->a, 64);
     r->alignment = (uint8_t)r->s->nodes[operand(r, m->b, 64)].value;
@@ -218,16 +218,16 @@ static uint16_t sign_of(struct run *r, uint16_t v, unsigned bits)
     return symbol_make(r->s, NODE_SLT, 1, v, symbol_constant(r->s, bits, 0), 0);
 }
 
-static uint16_t run_overflow(struct run *r, const struct meaning_op *m)
+static uint16_t run_overflow(struct run *r, const struct semantics_op *m)
 {
     struct symbols *s = r->s;
     unsigned bits = m->bits;
     uint16_t a = operand(r, m->a, bits), b = operand(r, m->b, bits);
-    bool is_sum = m->code == MEANING_SADD_OVERFLOWS || m->code == MEANING_UADD_OVERFLOWS;
+    bool is_sum = m->code == SEMANTICS_SADD_OVERFLOWS || m->code == SEMANTICS_UADD_OVERFLOWS;
     uint16_t result = symbol_make(s, is_sum ? NODE_ADD : NODE_SUB, bits, a, b, 0);
-    if (m->code == MEANING_UADD_OVERFLOWS)
+    if (m->code == SEMANTICS_UADD_OVERFLOWS)
         return symbol_make(s, NODE_ULT, 1, result, a, 0);
-    if (m->code == MEANING_USUB_OVERFLOWS)
+    if (m->code == SEMANTICS_USUB_OVERFLOWS)
         return symbol_make(s, NODE_ULT, 1, a, b, 0);
     // The sign of the result is wrong: unlike that of a, and b does not explain it.
     uint16_t differs = symbol_make(s, NODE_XOR, bits, a, result, 0);
@@ -235,11 +235,11 @@ static uint16_t run_overflow(struct run *r, const struct meaning_op *m)
     return sign_of(r, symbol_make(s, NODE_AND, bits, differs, other, 0), bits);
 }
 
-static uint16_t run_funnel(struct run *r, const struct meaning_op *m)
+static uint16_t run_funnel(struct run *r, const struct semantics_op *m)
 {
     struct symbols *s = r->s;
     unsigned bits = m->bits;
-    bool left = m->code == MEANING_FUNNEL_LEFT;
+    bool left = m->code == SEMANTICS_FUNNEL_LEFT;
     uint16_t high = operand(r, m->a, bits), low = operand(r, m->b, bits);
     uint16_t amount =
         symbol_make(s, NODE_AND, bits, operand(r, m->c, bits), symbol_constant(s, bits, bits - 1), 0);
@@ -249,61 +249,61 @@ static uint16_t run_funnel(struct run *r, const struct meaning_op *m)
                        symbol_make(s, NODE_LSHR, bits, low, left ? rest : amount, 0), 0);
 }
 
-static uint16_t run_extreme(struct run *r, const struct meaning_op *m)
+static uint16_t run_extreme(struct run *r, const struct semantics_op *m)
 {
-    bool is_max = m->code == MEANING_UMAX || m->code == MEANING_SMAX;
-    bool is_signed = m->code == MEANING_SMAX || m->code == MEANING_SMIN;
+    bool is_max = m->code == SEMANTICS_UMAX || m->code == SEMANTICS_SMAX;
+    bool is_signed = m->code == SEMANTICS_SMAX || m->code == SEMANTICS_SMIN;
     uint16_t a = operand(r, m->a, m->bits), b = operand(r, m->b, m->bits);
     uint16_t less = symbol_make(r->s, is_signed ? NODE_SLT : NODE_ULT, 1, a, b, 0);
     return symbol_make(r->s, NODE_SELECT, m->bits, less, is_max ? b : a, is_max ? a : b);
 }
 
 // What stands for itself in both tables; the width of its operands is from.
-static uint16_t run_plain(struct run *r, const struct meaning_op *m)
+static uint16_t run_plain(struct run *r, const struct semantics_op *m)
 {
     static const uint8_t kinds[] = {
-        [MEANING_ADD] = NODE_ADD,     [MEANING_SUB] = NODE_SUB,
-        [MEANING_MUL] = NODE_MUL,     [MEANING_AND] = NODE_AND,
-        [MEANING_OR] = NODE_OR,       [MEANING_XOR] = NODE_XOR,
-        [MEANING_SHL] = NODE_SHL,     [MEANING_LSHR] = NODE_LSHR,
-        [MEANING_ASHR] = NODE_ASHR,   [MEANING_UDIV] = NODE_UDIV,
-        [MEANING_SDIV] = NODE_SDIV,   [MEANING_EQ] = NODE_EQ,
-        [MEANING_ULT] = NODE_ULT,     [MEANING_ULE] = NODE_ULE,
-        [MEANING_SLT] = NODE_SLT,     [MEANING_SLE] = NODE_SLE,
-        [MEANING_ZEXT] = NODE_ZEXT,   [MEANING_SEXT] = NODE_SEXT,
-        [MEANING_CLZ] = NODE_CLZ,     [MEANING_TRUNC] = NODE_TRUNC,
-        [MEANING_BSWAP] = NODE_BSWAP, [MEANING_BITREVERSE] = NODE_BITREVERSE,
+        [SEMANTICS_ADD] = NODE_ADD,     [SEMANTICS_SUB] = NODE_SUB,
+        [SEMANTICS_MUL] = NODE_MUL,     [SEMANTICS_AND] = NODE_AND,
+        [SEMANTICS_OR] = NODE_OR,       [SEMANTICS_XOR] = NODE_XOR,
+        [SEMANTICS_SHL] = NODE_SHL,     [SEMANTICS_LSHR] = NODE_LSHR,
+        [SEMANTICS_ASHR] = NODE_ASHR,   [SEMANTICS_UDIV] = NODE_UDIV,
+        [SEMANTICS_SDIV] = NODE_SDIV,   [SEMANTICS_EQ] = NODE_EQ,
+        [SEMANTICS_ULT] = NODE_ULT,     [SEMANTICS_ULE] = NODE_ULE,
+        [SEMANTICS_SLT] = NODE_SLT,     [SEMANTICS_SLE] = NODE_SLE,
+        [SEMANTICS_ZEXT] = NODE_ZEXT,   [SEMANTICS_SEXT] = NODE_SEXT,
+        [SEMANTICS_CLZ] = NODE_CLZ,     [SEMANTICS_TRUNC] = NODE_TRUNC,
+        [SEMANTICS_BSWAP] = NODE_BSWAP, [SEMANTICS_BITREVERSE] = NODE_BITREVERSE,
     };
     enum node_kind kind = kinds[m->code];
-    bool is_compare = m->code >= MEANING_EQ && m->code <= MEANING_SLE;
+    bool is_compare = m->code >= SEMANTICS_EQ && m->code <= SEMANTICS_SLE;
     uint16_t a = operand(r, m->a, m->bits), b = symbol_operands(kind) > 1 ? operand(r, m->b, m->bits) : 0;
     return symbol_make(r->s, kind, is_compare ? 1 : m->bits, a, b, 0);
 }
 
-static uint16_t run_value(struct run *r, const struct meaning_op *m)
+static uint16_t run_value(struct run *r, const struct semantics_op *m)
 {
     switch (m->code) {
-    case MEANING_PHI: return run_phi(r, m);
-    case MEANING_OP_FIELD: return op_field(r, m->a, m->bits);
-    case MEANING_READ: return run_read(r, m);
-    case MEANING_LOAD:
-    case MEANING_STORE: return run_access(r, m);
-    case MEANING_NE:
+    case SEMANTICS_PHI: return run_phi(r, m);
+    case SEMANTICS_OP_FIELD: return op_field(r, m->a, m->bits);
+    case SEMANTICS_READ: return run_read(r, m);
+    case SEMANTICS_LOAD:
+    case SEMANTICS_STORE: return run_access(r, m);
+    case SEMANTICS_NE:
         return symbol_not(
             r->s, symbol_make(r->s, NODE_EQ, 1, operand(r, m->a, m->bits), operand(r, m->b, m->bits), 0));
-    case MEANING_SELECT:
+    case SEMANTICS_SELECT:
         return symbol_make(r->s, NODE_SELECT, m->bits, operand(r, m->a, 1), operand(r, m->b, m->bits),
                            operand(r, m->c, m->bits));
-    case MEANING_FUNNEL_LEFT:
-    case MEANING_FUNNEL_RIGHT: return run_funnel(r, m);
-    case MEANING_UMAX:
-    case MEANING_UMIN:
-    case MEANING_SMAX:
-    case MEANING_SMIN: return run_extreme(r, m);
-    case MEANING_SADD_OVERFLOWS:
-    case MEANING_SSUB_OVERFLOWS:
-    case MEANING_UADD_OVERFLOWS:
-    case MEANING_USUB_OVERFLOWS: return run_overflow(r, m);
+    case SEMANTICS_FUNNEL_LEFT:
+    case SEMANTICS_FUNNEL_RIGHT: return run_funnel(r, m);
+    case SEMANTICS_UMAX:
+    case SEMANTICS_UMIN:
+    case SEMANTICS_SMAX:
+    case SEMANTICS_SMIN: return run_extreme(r, m);
+    case SEMANTICS_SADD_OVERFLOWS:
+    case SEMANTICS_SSUB_OVERFLOWS:
+    case SEMANTICS_UADD_OVERFLOWS:
+    case SEMANTICS_USUB_OVERFLOWS: return run_overflow(r, m);
     default: return run_plain(r, m);
     }
 }
@@ -311,8 +311,8 @@ static uint16_t run_value(struct run *r, const struct meaning_op *m)
 void run_definition(struct iteration *it, enum insn insn, const op *o, uint16_t *taken)
 {
     struct run r;
-    const struct meaning *meaning = &meaning_of[insn];
-    const struct meaning_op *m = &meaning_ops[meaning->first];
+    const struct semantics *semantics = &semantics_of[insn];
+    const struct semantics_op *m = &semantics_ops[semantics->first];
     uint16_t yes = symbol_constant(&it->s, 1, 1), returned = 0;
     bool any = false;
     r.it = it;
@@ -324,28 +324,28 @@ void run_definition(struct iteration *it, enum insn insn, const op *o, uint16_t 
     memset(r.reached, 0, sizeof r.reached);
     r.entered[0] = yes;
     r.reached[0] = true;
-    if (meaning->count == 0)
+    if (semantics->count == 0)
         give_up(&r);
-    for (unsigned k = 0; k < meaning->count && !it->reason; k++) {
-        if (m[k].code == MEANING_BLOCK)
+    for (unsigned k = 0; k < semantics->count && !it->reason; k++) {
+        if (m[k].code == SEMANTICS_BLOCK)
             r.block = m[k].a;
         if (!r.reached[r.block])
             continue;
         switch (m[k].code) {
-        case MEANING_BLOCK:
-        case MEANING_ARGUMENT: break;
-        case MEANING_WRITE: run_write(&r, &m[k]); break;
-        case MEANING_ALIGN: run_align(&r, &m[k]); break;
-        case MEANING_JUMP: add_edge(&r, m[k].a, yes); break;
-        case MEANING_BRANCH: {
+        case SEMANTICS_BLOCK:
+        case SEMANTICS_ARGUMENT: break;
+        case SEMANTICS_WRITE: run_write(&r, &m[k]); break;
+        case SEMANTICS_ALIGN: run_align(&r, &m[k]); break;
+        case SEMANTICS_JUMP: add_edge(&r, m[k].a, yes); break;
+        case SEMANTICS_BRANCH: {
             uint16_t condition = operand(&r, m[k].a, 1);
             add_edge(&r, m[k].b, condition);
             add_edge(&r, m[k].c, symbol_not(&it->s, condition));
             break;
         }
-        case MEANING_SWITCH: run_switch(&r, &m[k]); break;
-        case MEANING_RETURN:
-            if (m[k].a != MEANING_NONE) {
+        case SEMANTICS_SWITCH: run_switch(&r, &m[k]); break;
+        case SEMANTICS_RETURN:
+            if (m[k].a != SEMANTICS_NONE) {
                 uint16_t value = operand(&r, m[k].a, 1);
                 returned =
                     any ? symbol_make(&it->s, NODE_SELECT, 1, r.entered[r.block], value, returned) : value;

@@ -1,424 +1,215 @@
 // SPDX-License-Identifier: MIT
-// Makes lane programs from a summary.
-#include "kernels_batch.h"
+// Runs lane programs.
+#include "batch.h"
 
 #include <string.h>
 
-enum { NO_SLOT = 255 };
+#include "core/loops/expr/symbols.h"
 
-struct builder {
-    struct prover *v;
-    struct lane_program *program;
-    uint8_t slot[SUMMARY_NODES]; // of each node that has one
-    uint8_t low[SUMMARY_NODES], low_bits[SUMMARY_NODES]; // the same of the node's low bits alone
-    struct lane_op nowhere; // what there is no room for
-    const char *reason;
+enum { FIND_FIRST = 32, SCAN_FIRST = 256 }; // iterations
+
+struct batch_state {
+    const struct entry *e;
+    uint8_t (*slots)[SLOT_BYTES]; // each with as many lanes as there is room for
+    uint64_t first; // iteration of lane 0
+    unsigned count; // lanes in use
+    unsigned filled; // lanes of fixed values that are there already
+    unsigned leaves; // the first lane that leaves, count if none does
+    unsigned exit; // by which exit
+    uint64_t acc[REDUCTIONS];
 };
 
-static unsigned give_up(struct builder *b, const char *reason)
+// ---- what only lanes of 64 bits have ----
+
+static inline __attribute__((always_inline)) void gather_lanes(uint64_t *restrict to, const uint8_t *from,
+                                                               const uint64_t *restrict index, unsigned size,
+                                                               unsigned n)
 {
-    b->reason = b->reason ? b->reason : reason;
-    return NO_SLOT;
+#define GATHER(type)                                                                                         \
+    do {                                                                                                     \
+        typedef UNALIGNED(type) element;                                                                     \
+        for (unsigned k = 0; k < n; k++)                                                                     \
+            to[k] = *(const element *)(from + (int64_t)index[k]);                                            \
+    } while (0)
+    EACH_SIZE(size, GATHER)
+#undef GATHER
 }
 
-static struct lane_op *add_op(struct builder *b, unsigned kind, unsigned bits)
+static uint64_t reduce_by_table(const struct lane_reduction *r, uint64_t acc, const uint64_t *x,
+                                const uint8_t *table, unsigned n)
 {
-    struct lane_program *p = b->program;
-    if (p->op_count == LANE_OPS || p->slot_count == LANE_SLOTS) {
-        give_up(b, "too complicated");
-        return &b->nowhere;
-    }
-    struct lane_op *o = &p->ops[p->op_count++];
-    *o = (struct lane_op){.kind = (uint8_t)kind, .bits = (uint8_t)bits, .from = (uint8_t)bits};
-    o->start.slot = o->step.slot = REG_ZERO;
-    if (kind < LANE_STORE)
-        o->to = (uint8_t)p->slot_count++;
-    return o;
+#define STEP(type)                                                                                           \
+    do {                                                                                                     \
+        typedef UNALIGNED(type) element;                                                                     \
+        for (unsigned k = 0; k < n; k++)                                                                     \
+            acc = ((const element *)table)[(acc ^ x[k]) & r->table_mask] ^ acc >> r->shift;                  \
+    } while (0)
+    acc &= UINT64_MAX >> (64 - r->bits);
+    EACH_SIZE(r->size, STEP)
+#undef STEP
+    return acc;
 }
 
-static unsigned add_arithmetic(struct builder *b, unsigned kind, unsigned bits, unsigned x, unsigned y,
-                               unsigned z)
+// The value that acc has before each lane; returns the one behind the last. The first one may be wider than
+// the reduction is: it is what the guest left in the register.
+static uint64_t scan(const struct lane_reduction *r, uint64_t acc, uint64_t *restrict to, const uint64_t *x,
+                     const uint64_t *condition, uint64_t factor, const uint8_t *table, unsigned n)
 {
-    struct lane_op *o = add_op(b, kind, bits);
-    o->a = (uint8_t)x;
-    o->b = (uint8_t)y;
-    o->c = (uint8_t)z;
-    return o->to;
-}
-
-static unsigned add_constant(struct builder *b, uint64_t value, unsigned bits)
-{
-    struct lane_op *o = add_op(b, LANE_FIXED, bits);
-    o->start.constant = value;
-    return o->to;
-}
-
-static unsigned lane_of(struct builder *b, unsigned node);
-static unsigned low_lane_of(struct builder *b, unsigned node, unsigned bits);
-
-// What an access reads, as one node is made of it.
-static unsigned add_load(struct builder *b, unsigned access)
-{
-    struct prover *v = b->v;
-    const struct access *a = &v->s->accesses[access];
-    struct lane_op *o;
-    unsigned bits = a->size * 8u, index, to, condition;
-    struct quantity fixed;
-    if (a->size > 8)
-        return give_up(b, "vectors in memory");
-    if (v->shape[a->address] <= SHAPE_AFFINE) {
-        o = add_op(b, LANE_LOAD, bits);
-    } else {
-        if (!values_split(v, a->address, &fixed, &index))
-            return give_up(b, "an address that is not known at the entry");
-        index = lane_of(b, index);
-        o = add_op(b, LANE_GATHER, bits);
-        o->start = fixed;
-        o->a = (uint8_t)index;
-    }
-    o->size = a->size;
-    o->reach = (uint8_t)(v->reach_of[access] - 1);
-    to = o->to;
-    if (form_is_always(v->s, a->condition))
-        return to;
-    condition = lane_of(b, a->condition); // what is not loaded is 0
-    return add_arithmetic(b, NODE_SELECT, bits, condition, to, add_constant(b, 0, bits));
-}
-
-// The low bits of a variable in closed form, or of what such a one is cut to.
-static unsigned add_affine(struct builder *b, unsigned node, unsigned bits)
-{
-    struct prover *v = b->v;
-    const struct node *n = &v->s->nodes[node], *var = n->kind == NODE_VAR ? n : &v->s->nodes[n->a];
-    unsigned width = v->s->vars[var->a].bits;
-    struct lane_op *o = add_op(b, LANE_AFFINE, bits < width ? bits : width);
-    if (!values_at_entry(v, node, &o->start) || !values_of_linear(v, &v->s->vars[var->a].step, &o->step))
-        give_up(b, "a step that is not known at the entry");
-    return o->to;
-}
-
-static unsigned sum_of_terms(struct builder *b, const struct reduction *r, unsigned from, unsigned to)
-{
-    unsigned sum = NO_SLOT;
-    for (unsigned i = from; i < to; i++) {
-        unsigned term = lane_of(b, r->terms[i].node);
-        if (sum == NO_SLOT && !r->terms[i].negative)
-            sum = term;
-        else
-            sum = add_arithmetic(b, r->terms[i].negative ? NODE_SUB : NODE_ADD, r->bits,
-                                 sum == NO_SLOT ? add_constant(b, 0, r->bits) : sum, term, 0);
-    }
-    return sum == NO_SLOT ? add_constant(b, 0, r->bits) : sum;
-}
-
-// The reduction of a register and the operation that does it: kind is LANE_SCAN or LANE_REDUCE.
-static unsigned add_reduction(struct builder *b, unsigned reg, unsigned kind)
-{
-    const struct reduction *r = &b->v->reductions[reg];
-    struct lane_program *p = b->program;
-    struct lane_reduction to = {.kind = r->kind,
-                                .reg = r->reg,
-                                .bits = r->bits,
-                                .has_condition = r->has_condition,
-                                .size = b->v->s->accesses[r->load].size,
-                                .shift = r->shift,
-                                .table_mask = r->mask,
-                                .k = r->k};
-    if (r->kind == REDUCE_ADD && r->has_condition) {
-        unsigned yes = sum_of_terms(b, r, 0, r->other), no = sum_of_terms(b, r, r->other, r->term_count);
-        to.x = (uint8_t)add_arithmetic(b, NODE_SELECT, r->bits, lane_of(b, r->condition), yes, no);
-    } else {
-        to.x = (uint8_t)sum_of_terms(b, r, 0, r->term_count);
-    }
-    if (r->kind == REDUCE_LAST && r->has_condition) {
-        to.condition = (uint8_t)lane_of(b, r->condition);
-        if (r->negated)
-            to.condition = (uint8_t)add_arithmetic(b, NODE_XOR, 1, to.condition, add_constant(b, 1, 1), 0);
-    }
-    if (p->reduction_count == REDUCTIONS)
-        return give_up(b, "too many results");
-    p->reductions[p->reduction_count] = to;
-    struct lane_op *o = add_op(b, kind, 64);
-    o->index = (uint8_t)p->reduction_count++;
-    return o->to;
-}
-
-static unsigned add_fixed(struct builder *b, unsigned node, unsigned bits)
-{
-    struct lane_op *o = add_op(b, LANE_FIXED, bits);
-    if (!values_at_entry(b->v, node, &o->start))
-        give_up(b, "too complicated");
-    return o->to;
-}
-
-// It, or what it is cut to.
-static bool is_variable(const struct loop_summary *s, const struct node *n)
-{
-    return n->kind == NODE_VAR || (n->kind == NODE_TRUNC && s->nodes[n->a].kind == NODE_VAR);
-}
-
-// The lanes of the low bits of a node that has more: of most operations these come from the low bits of what
-// they are made of, so that lanes can be narrow.
-static unsigned make_low_lane(struct builder *b, unsigned node, unsigned bits)
-{
-    struct prover *v = b->v;
-    const struct loop_summary *s = v->s;
-    const struct node *n = &s->nodes[node];
-    unsigned from = n->kind >= NODE_ADD ? s->nodes[n->a].bits : 0, x, y;
-    if (v->shape[node] == SHAPE_FIXED)
-        return add_fixed(b, node, bits);
-    if (v->shape[node] == SHAPE_AFFINE && is_variable(s, n))
-        return add_affine(b, node, bits);
-    switch (n->kind) {
-    case NODE_ADD:
-    case NODE_SUB:
-    case NODE_MUL:
-    case NODE_AND:
-    case NODE_OR:
-    case NODE_XOR:
-        x = low_lane_of(b, n->a, bits);
-        y = low_lane_of(b, n->b, bits);
-        return add_arithmetic(b, n->kind, bits, x, y, 0);
-    case NODE_SHL:
-        if (s->nodes[n->b].kind != NODE_CONSTANT || s->nodes[n->b].value >= bits)
-            break;
-        x = low_lane_of(b, n->a, bits);
-        y = add_constant(b, s->nodes[n->b].value, bits);
-        return add_arithmetic(b, NODE_SHL, bits, x, y, 0);
-    case NODE_SELECT:
-        x = lane_of(b, n->a);
-        y = low_lane_of(b, n->b, bits);
-        return add_arithmetic(b, NODE_SELECT, bits, x, y, low_lane_of(b, n->c, bits));
-    case NODE_TRUNC:
-    case NODE_ZEXT: return low_lane_of(b, n->a, bits);
-    case NODE_SEXT:
-        if (from >= bits)
-            return low_lane_of(b, n->a, bits);
-        x = add_arithmetic(b, NODE_SEXT, bits, lane_of(b, n->a), 0, 0);
-        if (!b->reason)
-            b->program->ops[b->program->op_count - 1].from = (uint8_t)from;
-        return x;
-    default: break;
-    }
-    x = add_arithmetic(b, NODE_TRUNC, bits, lane_of(b, node), 0, 0);
-    if (!b->reason)
-        b->program->ops[b->program->op_count - 1].from = n->bits;
-    return x;
-}
-
-static unsigned low_lane_of(struct builder *b, unsigned node, unsigned bits)
-{
-    node = b->v->same[node];
-    if (b->v->s->nodes[node].bits <= bits)
-        return lane_of(b, node);
-    if (b->low_bits[node] != bits && !b->reason) {
-        b->low[node] = (uint8_t)make_low_lane(b, node, bits);
-        b->low_bits[node] = (uint8_t)bits;
-    }
-    return b->low[node];
-}
-
-static unsigned make_lane(struct builder *b, unsigned node)
-{
-    struct prover *v = b->v;
-    const struct node *n = &v->s->nodes[node];
-    unsigned x, y = 0, z = 0;
-    switch (v->shape[node]) {
-    case SHAPE_CARRIED: return give_up(b, "an iteration needs what the one before has made");
-    case SHAPE_FIXED: return add_fixed(b, node, n->bits);
-    case SHAPE_AFFINE:
-        if (is_variable(v->s, n))
-            return add_affine(b, node, n->bits);
-    }
-    if (n->kind == NODE_LOAD)
-        return add_load(b, n->a);
-    if (n->kind == NODE_VAR)
-        return add_reduction(b, n->a, LANE_SCAN);
-    if (n->kind == NODE_TRUNC)
-        return low_lane_of(b, n->a, n->bits);
-    x = lane_of(b, n->a);
-    if (n->kind == NODE_ZEXT)
-        return x;
-    if (n->kind < NODE_ZEXT)
-        y = lane_of(b, n->b);
-    if (n->kind == NODE_SELECT)
-        z = lane_of(b, n->c);
-    unsigned to = add_arithmetic(b, n->kind, n->bits, x, y, z);
-    if (!b->reason)
-        b->program->ops[b->program->op_count - 1].from = v->s->nodes[n->a].bits;
-    return to;
-}
-
-static unsigned lane_of(struct builder *b, unsigned node)
-{
-    node = b->v->same[node];
-    if (b->slot[node] == NO_SLOT && !b->reason)
-        b->slot[node] = (uint8_t)make_lane(b, node);
-    return b->slot[node];
-}
-
-static void begin(struct builder *b, struct prover *v, struct lane_program *program)
-{
-    memset(b->slot, NO_SLOT, sizeof b->slot);
-    memset(b->low_bits, 0, sizeof b->low_bits);
-    b->v = v;
-    b->program = program;
-    b->reason = NULL;
-}
-
-// ---- what decides ----
-
-static void build_find(struct builder *b)
-{
-    const struct loop_summary *s = b->v->s;
-    for (unsigned i = 0; i < s->exit_count; i++) {
-        if (s->exits[i].counted || b->v->shape[s->exits[i].condition] == SHAPE_FIXED)
-            continue;
-        unsigned condition = lane_of(b, s->exits[i].condition);
-        struct lane_op *o = add_op(b, LANE_LEAVES, 1);
-        o->a = (uint8_t)condition;
-        o->index = (uint8_t)i;
-    }
-}
-
-// ---- what is done ----
-
-// Marks the nodes that node is made of, and itself.
-static void mark(const struct loop_summary *s, bool *needed, unsigned node)
-{
-    needed[node] = true;
-    for (unsigned k = node + 1; k-- > 0;) {
-        const struct node *n = &s->nodes[k];
-        if (!needed[k] || n->kind < NODE_LOAD)
-            continue;
-        if (n->kind == NODE_LOAD) {
-            needed[s->accesses[n->a].address] = needed[s->accesses[n->a].condition] = true;
-            continue;
+    const uint64_t mask = UINT64_MAX >> (64 - r->bits), sign = mask ^ mask >> 1;
+#define EACH(expression)                                                                                     \
+    for (unsigned k = 0; k < n; k++) {                                                                       \
+        to[k] = acc;                                                                                         \
+        acc &= mask;                                                                                         \
+        acc = (expression)&mask;                                                                             \
+    }                                                                                                        \
+    break
+    switch (r->kind) {
+    case REDUCE_ADD: EACH(acc + x[k]);
+    case REDUCE_XOR: EACH(acc ^ x[k]);
+    case REDUCE_OR: EACH(acc | x[k]);
+    case REDUCE_AND: EACH(acc & x[k]);
+    case REDUCE_MIN: EACH(x[k] < acc ? x[k] : acc);
+    case REDUCE_MAX: EACH(x[k] > acc ? x[k] : acc);
+    case REDUCE_MIN_SIGNED: EACH((x[k] ^ sign) < (acc ^ sign) ? x[k] : acc);
+    case REDUCE_MAX_SIGNED: EACH((x[k] ^ sign) > (acc ^ sign) ? x[k] : acc);
+    case REDUCE_LAST: EACH(!r->has_condition || condition[k] ? x[k] : acc);
+    case REDUCE_MULTIPLY_ADD: EACH(acc * factor + x[k]);
+    case REDUCE_MULTIPLY_XOR: EACH(acc * factor ^ x[k]);
+    case REDUCE_XOR_MULTIPLY: EACH((acc ^ x[k]) * factor);
+    default:
+        for (unsigned k = 0; k < n; k++) {
+            to[k] = acc;
+            acc = reduce_by_table(r, acc, x + k, table, 1);
         }
-        needed[n->a] = true;
-        if (n->kind < NODE_ZEXT)
-            needed[n->b] = true;
-        if (n->kind == NODE_SELECT)
-            needed[n->c] = true;
+    }
+#undef EACH
+    return acc;
+}
+
+static void run_rare_op(struct batch_state *t, const struct lane_program *program, const struct lane_op *o)
+{
+    const struct entry *e = t->e;
+    const uint8_t *memory = e->memory->base;
+    uint64_t *restrict to = (uint64_t *)t->slots[o->to];
+    const uint64_t *a = (const uint64_t *)t->slots[o->a], *b = (const uint64_t *)t->slots[o->b];
+    const unsigned n = t->count;
+    switch (o->kind) {
+    case LANE_GATHER:
+        gather_lanes(to, memory + signed_offset(quantity_of(e, o->start)), a, o->size, n);
+        break;
+    case LANE_SCAN: {
+        const struct lane_reduction *r = &program->reductions[o->index];
+        const uint64_t k = quantity_of(e, r->k);
+        t->acc[o->index] = scan(r, t->acc[o->index], to, (const uint64_t *)t->slots[r->x],
+                                (const uint64_t *)t->slots[r->condition], k, memory + signed_offset(k), n);
+        break;
+    }
+    case NODE_UDIV:
+        for (unsigned k = 0; k < n; k++)
+            to[k] = b[k] ? a[k] / b[k] : 0;
+        break;
+    case NODE_BSWAP:
+        for (unsigned k = 0; k < n; k++)
+            to[k] = __builtin_bswap64(a[k]) >> (64 - o->bits);
+        break;
+    case NODE_CLZ:
+        for (unsigned k = 0; k < n; k++)
+            to[k] = a[k] ? (uint64_t)__builtin_clzll(a[k]) - (64 - o->bits) : o->bits;
+        break;
+    default:
+        for (unsigned k = 0; k < n; k++)
+            to[k] = symbol_compute(o->kind, o->bits, o->from, a[k], b[k], 0);
     }
 }
 
-static void build_store(struct builder *b, unsigned access)
-{
-    const struct access *a = &b->v->s->accesses[access];
-    bool always = form_is_always(b->v->s, a->condition);
-    unsigned value = low_lane_of(b, a->value, a->size * 8u),
-             condition = always ? 0 : lane_of(b, a->condition);
-    struct lane_op *o = add_op(b, always ? LANE_STORE : LANE_STORE_IF, a->size * 8u);
-    if (a->size > 8)
-        give_up(b, "vectors in memory");
-    o->a = (uint8_t)value;
-    o->b = (uint8_t)condition;
-    o->size = a->size;
-    o->reach = (uint8_t)(b->v->reach_of[access] - 1);
-}
+// ---- the others, by width ----
 
-static bool is_reduced_in(const struct lane_program *p, unsigned reg)
-{
-    for (unsigned i = 0; i < p->reduction_count; i++)
-        if (p->reductions[i].reg == reg)
-            return true;
-    return false;
-}
+static const uint8_t lane_numbers[64] = {
+    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
+};
 
-static void mark_needed(const struct prover *v, bool *needed)
+#define LANE_BITS 8
+#include "lanes.inc"
+#undef LANE_BITS
+#define LANE_BITS 16
+#include "lanes.inc"
+#undef LANE_BITS
+#define LANE_BITS 32
+#include "lanes.inc"
+#undef LANE_BITS
+#define LANE_BITS 64
+#include "lanes.inc"
+#undef LANE_BITS
+
+static void run_ops(struct batch_state *t, const struct lane_program *program)
 {
-    const struct loop_summary *s = v->s;
-    for (unsigned i = 0; i <= REG_SP; i++) {
-        const struct reduction *r = &v->reductions[i];
-        if (!v->reduced[i])
-            continue;
-        for (unsigned k = 0; k < r->term_count; k++)
-            mark(s, needed, r->terms[k].node);
-        if (r->has_condition)
-            mark(s, needed, r->condition);
+    switch (program->width) {
+    case 1: run_ops_8(t, program); break;
+    case 2: run_ops_16(t, program); break;
+    case 4: run_ops_32(t, program); break;
+    default: run_ops_64(t, program);
     }
-    for (unsigned i = 0; i < s->access_count; i++) {
-        if (!s->accesses[i].is_store)
-            continue;
-        mark(s, needed, s->accesses[i].value);
-        mark(s, needed, s->accesses[i].condition);
+}
+
+static void begin(struct batch_state *t, const struct entry *e, const struct lane_program *program,
+                  uint8_t (*slots)[SLOT_BYTES])
+{
+    t->e = e;
+    t->slots = slots;
+    t->filled = 0;
+    t->first = 0;
+    for (unsigned i = 0; i < program->reduction_count; i++)
+        t->acc[i] = e->x[program->reductions[i].reg];
+}
+
+uint64_t batch_run(const struct kernel *k, const struct entry *e, uint64_t *x)
+{
+    const struct batch *b = k->batch;
+    uint8_t slots[LANE_SLOTS][SLOT_BYTES] __attribute__((aligned(64)));
+    struct batch_state t;
+    const uint64_t lanes = SLOT_BYTES / b->run.width, most = e->batch < lanes ? e->batch : lanes;
+    uint64_t length = 0;
+    begin(&t, e, &b->run, slots);
+    for (; t.first < e->count; t.first += t.count) {
+        t.count = (unsigned)(e->count - t.first < most ? e->count - t.first : most);
+        run_ops(&t, &b->run);
+        for (unsigned i = 0; b->sums_length && i < t.count; i++)
+            length += ((const uint64_t *)slots[b->length])[i];
     }
-    if (!s->length)
-        mark(s, needed, s->vars[LOOP_VAR_LENGTH].value);
+    for (unsigned i = 0; i < b->run.reduction_count; i++)
+        x[b->run.reductions[i].reg] = t.acc[i];
+    return b->sums_length ? length : e->count * k->length;
 }
 
-static void build_loads(struct builder *b, const bool *needed, unsigned access)
-{
-    const struct loop_summary *s = b->v->s;
-    for (unsigned k = 0; k < s->node_count; k++)
-        if (needed[k] && s->nodes[k].kind == NODE_LOAD && s->nodes[k].a == access)
-            lane_of(b, k);
-}
+// ---- exits ----
 
-// Loads stay where they are between the stores, or all come first: the guard counts on it.
-static void build_run(struct builder *b, struct batch *batch)
+enum found batch_find(const struct batch *b, const struct entry *e, uint64_t limit, uint64_t *last,
+                      unsigned *exit)
 {
-    struct prover *v = b->v;
-    const struct loop_summary *s = v->s;
-    bool needed[SUMMARY_NODES] = {false}, loads_first = v->p->loads_first;
-    for (unsigned i = 0; i <= REG_SP; i++)
-        if (s->vars[i].shape == VAR_CARRIED && !v->reduced[i])
-            give_up(b, "an iteration needs what the one before has made");
-    mark_needed(v, needed);
-    for (unsigned i = 0; i < s->access_count && loads_first; i++)
-        if (!s->accesses[i].is_store)
-            build_loads(b, needed, i);
-    for (unsigned i = 0; i < s->access_count && !b->reason; i++) {
-        if (s->accesses[i].is_store)
-            build_store(b, i);
+    uint8_t slots[LANE_SLOTS][SLOT_BYTES] __attribute__((aligned(64)));
+    struct batch_state t;
+    const bool scans = scan_fits(&b->scan, e);
+    unsigned most = scans ? SCAN_FIRST : FIND_FIRST;
+    begin(&t, e, &b->find, slots);
+    for (; t.first < limit; t.first += t.count) {
+        t.count = (unsigned)(limit - t.first < most ? limit - t.first : most);
+        while (t.count && !guard_allows_loads(e, t.first, t.first + t.count))
+            t.count /= 2;
+        if (!t.count)
+            return FOUND_NO_MEMORY;
+        t.leaves = t.count;
+        if (scans)
+            t.leaves = scan_find(&b->scan, e, t.first, t.count, &t.exit);
         else
-            build_loads(b, needed, i);
+            run_ops(&t, &b->find);
+        if (t.leaves < t.count) {
+            *last = t.first + t.leaves;
+            *exit = t.exit;
+            return FOUND;
+        }
+        most = scans ? scan_more(&b->scan, most) : SLOT_BYTES / b->find.width;
     }
-    batch->sums_length = !s->length;
-    if (batch->sums_length)
-        batch->length = (uint8_t)lane_of(b, s->vars[LOOP_VAR_LENGTH].value);
-    for (unsigned i = 0; i <= REG_SP; i++)
-        if (v->reduced[i] && !is_reduced_in(b->program, i))
-            add_reduction(b, i, LANE_REDUCE);
-}
-
-static void set_width(struct lane_program *p)
-{
-    unsigned bits = 8;
-    for (unsigned i = 0; i < p->op_count; i++) {
-        const struct lane_op *o = &p->ops[i];
-        const unsigned more = o->bits > o->from ? o->bits : o->from;
-        const bool is_rare = o->kind == LANE_GATHER || o->kind == LANE_SCAN || o->kind == NODE_UDIV ||
-                             o->kind == NODE_SDIV || (o->kind >= NODE_CLZ && o->kind < LANE_FIXED);
-        if (is_rare)
-            bits = 64;
-        else if (o->kind != LANE_REDUCE && o->kind != LANE_STORE && o->kind != LANE_STORE_IF && more > bits)
-            bits = more;
-    }
-    for (unsigned i = 0; i < p->reduction_count; i++) {
-        const struct lane_reduction *r = &p->reductions[i];
-        const unsigned more = r->kind == REDUCE_TABLE ? 64 : r->bits;
-        bits = more > bits ? more : bits;
-    }
-    p->width = bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
-}
-
-bool batch_build(struct prover *v, struct batch *batch, const char **reason)
-{
-    struct builder b;
-    begin(&b, v, &batch->find);
-    build_find(&b);
-    *reason = b.reason;
-    if (b.reason)
-        return false;
-    set_width(&batch->find);
-    scan_make(v, &batch->scan);
-    begin(&b, v, &batch->run);
-    build_run(&b, batch);
-    set_width(&batch->run);
-    if (batch->sums_length)
-        batch->run.width = sizeof(uint64_t);
-    *reason = b.reason;
-    return !b.reason;
+    return FOUND_NONE;
 }

@@ -3,7 +3,7 @@
 #ifndef CORE_LOOPS_BLOCK_H
 #define CORE_LOOPS_BLOCK_H
 
-#include "core/loops/prove/forms.h"
+#include "kernel.h"
 
 enum { BLOCK_PARTS = 8 };
 
@@ -16,11 +16,6 @@ struct block {
     } parts[BLOCK_PARTS];
 };
 
-// The form of a plan that has all its reaches: one stream to another, without gaps, in blocks as large as the
-// step. If it is, there are two reaches left, of blocks: the load's, then the store's. NULL if not, or
-// without memory.
-struct block *block_make(struct prover *v);
-
-uint64_t block_run(const struct loop_plan *p, const struct entry *e, uint64_t *x);
+kernel_function block_run;
 
 #endif

@@ -3,8 +3,7 @@
 #ifndef CORE_LOOPS_LIST_H
 #define CORE_LOOPS_LIST_H
 
-#include "core/loops/prove/forms.h"
-#include "core/loops/prove/guard.h"
+#include "kernel.h"
 
 // value of a load: compare(value, with), or the other way about, or not.
 struct list_test {
@@ -27,11 +26,11 @@ struct list {
     struct list_test field_test;
 };
 
-bool list_form(struct prover *v, struct list *list);
-
 // Goes along the list until an exit is taken. *previous and *present: p at the start of the last iteration
 // but one and of the last one.
 enum found list_find(const struct list *list, const struct entry *e, uint64_t *last, unsigned *exit,
                      uint64_t *previous, uint64_t *present);
+
+kernel_function list_run;
 
 #endif

@@ -4,85 +4,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "kernels.h"
-
-// ---- the form ----
-
-// What a load brings, extended to the width of the node.
-struct source {
-    int load; // access, -1: none
-    bool is_signed;
-};
-
-static struct source source_of(const struct loop_summary *s, unsigned node)
-{
-    struct source source = {.load = -1};
-    const struct node *n = &s->nodes[node];
-    if (n->kind == NODE_ZEXT || n->kind == NODE_SEXT) {
-        source.is_signed = n->kind == NODE_SEXT;
-        n = &s->nodes[n->a];
-    }
-    if (n->kind == NODE_LOAD)
-        source.load = n->a;
-    return source;
-}
-
-// Its reach, if it is a stream; false else.
-static bool find_stream(const struct prover *v, int load, uint8_t *reach)
-{
-    const struct access *a = &v->s->accesses[load];
-    if (v->shape[a->address] != SHAPE_AFFINE || a->size > 8 || !form_is_always(v->s, a->condition))
-        return false;
-    *reach = (uint8_t)(v->reach_of[load] - 1);
-    return v->p->reaches[*reach].is_stream && !v->p->reaches[*reach].at_entry;
-}
-
-static bool make_test(struct prover *v, const struct loop_exit *x, struct scan_test *t)
-{
-    const struct loop_summary *s = v->s;
-    const struct node *n = &s->nodes[x->condition];
-    for (t->equal = true; s->nodes[n->a].bits == 1 && s->nodes[n->b].kind == NODE_CONSTANT;
-         n = &s->nodes[n->a]) {
-        if (n->kind != NODE_EQ && n->kind != NODE_XOR)
-            return false;
-        t->equal ^= s->nodes[n->b].value == (n->kind == NODE_XOR);
-    }
-    if (n->kind != NODE_EQ)
-        return false;
-    struct source a = source_of(s, n->a), b = source_of(s, n->b);
-    unsigned fixed = n->b;
-    if (v->shape[n->a] == SHAPE_FIXED) {
-        a = b;
-        fixed = n->a;
-    }
-    if (a.load < 0 || !find_stream(v, a.load, &t->load))
-        return false;
-    t->size = s->accesses[a.load].size;
-    t->bits = s->nodes[n->a].bits;
-    t->is_signed = a.is_signed;
-    t->other = t->load;
-    if (v->shape[fixed] == SHAPE_FIXED)
-        return values_at_entry(v, fixed, &t->value);
-    return !t->equal && b.load >= 0 && b.is_signed == a.is_signed && s->accesses[b.load].size == t->size &&
-           find_stream(v, b.load, &t->other) && t->other != t->load;
-}
-
-void scan_make(struct prover *v, struct scan *s)
-{
-    s->count = 0;
-    for (unsigned i = 0; i < v->s->exit_count; i++) {
-        const struct loop_exit *x = &v->s->exits[i];
-        if (x->counted || v->shape[x->condition] == SHAPE_FIXED)
-            continue;
-        if (s->count == SCAN_TESTS || !make_test(v, x, &s->tests[s->count])) {
-            s->count = 0;
-            return;
-        }
-        s->tests[s->count++].exit = (uint8_t)i;
-    }
-}
-
-// ---- search ----
+#include "kernel.h"
 
 enum { BLOCK = 128 }; // bytes that are looked at before one asks where
 
@@ -137,17 +59,17 @@ static uint64_t (*const finds[3][4])(const uint8_t *, const uint8_t *, uint64_t,
     [FIND_DIFFERENCE] = TYPES(difference),
 };
 
-static int64_t step_of(const struct loop_plan *p, const struct entry *e, unsigned reach)
+static int64_t step_of(const struct entry *e, unsigned range)
 {
-    return (int64_t)quantity_of(e, p->reaches[reach].step);
+    return (int64_t)quantity_of(e, e->guard->ranges[range].step);
 }
 
-bool scan_fits(const struct scan *s, const struct loop_plan *p, const struct entry *e)
+bool scan_fits(const struct scan *s, const struct entry *e)
 {
     for (unsigned i = 0; i < s->count; i++) {
         const struct scan_test *t = &s->tests[i];
-        const int64_t step = step_of(p, e, t->load);
-        if ((step != t->size && step != -t->size) || step_of(p, e, t->other) != step)
+        const int64_t step = step_of(e, t->load);
+        if ((step != t->size && step != -t->size) || step_of(e, t->other) != step)
             return false;
     }
     return s->count > 0;
@@ -178,13 +100,12 @@ static uint64_t find_equal(const uint8_t *a, unsigned size, uint64_t value, uint
     return found ? (uint64_t)(found - a) / size : n;
 }
 
-static uint64_t run_test(const struct scan_test *t, const struct loop_plan *p, const struct entry *e,
-                         uint64_t first, uint64_t n)
+static uint64_t run_test(const struct scan_test *t, const struct entry *e, uint64_t first, uint64_t n)
 {
-    const int64_t step = step_of(p, e, t->load);
+    const int64_t step = step_of(e, t->load);
     const uint64_t way = first * (uint64_t)step;
-    const uint8_t *a = e->memory->base + strip_tag(quantity_of(e, p->reaches[t->load].base) + way);
-    const uint8_t *b = e->memory->base + strip_tag(quantity_of(e, p->reaches[t->other].base) + way);
+    const uint8_t *a = e->memory->base + strip_tag(quantity_of(e, e->guard->ranges[t->load].base) + way);
+    const uint8_t *b = e->memory->base + strip_tag(quantity_of(e, e->guard->ranges[t->other].base) + way);
     const unsigned width = (unsigned)__builtin_ctz(t->size);
     if (t->other != t->load && step > 0)
         return find_difference(a, b, n * t->size) / t->size;
@@ -201,12 +122,11 @@ static uint64_t run_test(const struct scan_test *t, const struct loop_plan *p, c
     return finds[t->equal ? FIND_EQUAL : FIND_OTHER][width](a, a, value, step < 0, n);
 }
 
-unsigned scan_find(const struct scan *s, const struct loop_plan *p, const struct entry *e, uint64_t first,
-                   unsigned n, unsigned *exit)
+unsigned scan_find(const struct scan *s, const struct entry *e, uint64_t first, unsigned n, unsigned *exit)
 {
     unsigned leaves = n;
     for (unsigned i = 0; i < s->count && leaves; i++) {
-        unsigned found = (unsigned)run_test(&s->tests[i], p, e, first, leaves);
+        unsigned found = (unsigned)run_test(&s->tests[i], e, first, leaves);
         if (found < leaves) { // of several in one iteration the first one is taken
             leaves = found;
             *exit = s->tests[i].exit;

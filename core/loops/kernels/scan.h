@@ -4,7 +4,7 @@
 #ifndef CORE_LOOPS_SCAN_H
 #define CORE_LOOPS_SCAN_H
 
-#include "core/loops/prove/forms.h"
+#include "kernel.h"
 
 enum { SCAN_TESTS = 3 };
 
@@ -14,16 +14,13 @@ struct scan {
         bool equal; // leaves when they are equal, else when they differ
         bool is_signed; // extended from size to bits before it is compared with value
         uint8_t exit, size, bits;
-        uint8_t load, other; // reaches; other = load: compared with value
+        uint8_t load, other; // ranges; other = load: compared with value
         struct quantity value;
     } tests[SCAN_TESTS];
 };
 
-// Fills in the scan; it stays empty if the exits are not like this.
-void scan_make(struct prover *v, struct scan *s);
-
 // Whether the streams are without gaps at this entry, so that the scan can be used.
-bool scan_fits(const struct scan *s, const struct loop_plan *p, const struct entry *e);
+bool scan_fits(const struct scan *s, const struct entry *e);
 
 // How many iterations to look at after these. With several tests the first one may go far beyond what the
 // others find.
@@ -33,7 +30,6 @@ static inline unsigned scan_more(const struct scan *s, unsigned iterations)
 }
 
 // How many of the n iterations from first on go by before one in which an exit is taken: *exit; n if in none.
-unsigned scan_find(const struct scan *s, const struct loop_plan *p, const struct entry *e, uint64_t first,
-                   unsigned n, unsigned *exit);
+unsigned scan_find(const struct scan *s, const struct entry *e, uint64_t first, unsigned n, unsigned *exit);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef CORE_LOOPS_SORT_H
 #define CORE_LOOPS_SORT_H
 
-#include "core/loops/prove/forms.h"
+#include "kernel.h"
 
 // Exchanged if the near one, the one that is carried, is greater than the one ahead, after both have had an
 // exclusive or with flip, as unsigned numbers.
@@ -19,9 +19,6 @@ struct sort {
     uint32_t length_exchanged, length_kept; // instructions
 };
 
-// Whether the loop is such a pass.
-bool sort_form(struct prover *v, struct sort *sort);
-
-uint64_t sort_run(const struct loop_plan *p, const struct entry *e, uint64_t *x);
+kernel_function sort_run;
 
 #endif

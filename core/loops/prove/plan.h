@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From a summary and a proposed class to something that runs instead of the loop: what has to hold at the
-// loop's entry, and the kernel that does its iterations if it does.
+// What runs instead of a loop: what has to hold at its entry, and the kernel that does its iterations if it
+// does. prove.h makes it.
 #ifndef CORE_LOOPS_PLAN_H
 #define CORE_LOOPS_PLAN_H
 
@@ -10,15 +10,7 @@
 
 struct loop_plan;
 
-// Compares the proposed class with the summary. NULL if they do not agree or no kernel can do it; *reason
-// says why, in a few words ("a store may change what the loop loads"). The plan keeps a copy of what it
-// needs.
-struct loop_plan *plan_make(const struct loop_summary *s, enum loop_class proposed, const char **reason);
 void plan_free(struct loop_plan *p);
-
-// The class that the summary itself shows, LOOP_OTHER if none: for labels of training data, which have to
-// agree with it, and for the hand rule's oracle.
-enum loop_class plan_class_of(const struct loop_summary *s);
 
 // What a run of a plan did.
 struct plan_result {

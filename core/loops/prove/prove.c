@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: MIT
 // From a summary to a plan: what class of loop it is, and what has to hold at its entry.
+#include "prove.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/loops/kernels/block.h"
-#include "guard.h"
-#include "core/loops/kernels/kernels.h"
-#include "core/loops/kernels/kernels_batch.h"
-#include "core/loops/kernels/list.h"
-#include "poll.h"
-#include "short.h"
-#include "core/loops/kernels/sort.h"
+#include "match.h"
+#include "widen.h"
 
-// ---- the plan ----
-
-static bool add_counted(struct prover *v, const struct loop_exit *x, struct counted *c)
+static bool add_counted(struct prover *v, const struct loop_exit *x, struct trip_count *c)
 {
     bool is_signed = x->compare == NODE_SLT || x->compare == NODE_SLE;
     c->mask = UINT64_MAX >> (64 - x->bits);
@@ -46,12 +40,12 @@ static bool add_counted(struct prover *v, const struct loop_exit *x, struct coun
 
 static const char *add_exits(struct prover *v)
 {
-    struct loop_plan *p = v->p;
+    struct guard *g = v->g;
     const struct loop_summary *s = v->s;
     for (unsigned i = 0; i < s->exit_count; i++) {
         const struct loop_exit *x = &s->exits[i];
         const struct node *length = &s->nodes[x->length];
-        struct plan_exit *to = &p->exits[p->exit_count++];
+        struct guard_exit *to = &g->exits[g->exit_count++];
         if (length->kind != NODE_CONSTANT && !x->at_end)
             return "the length of its last iteration depends on the path";
         to->at_end = x->at_end;
@@ -59,7 +53,7 @@ static const char *add_exits(struct prover *v)
         to->length = (uint32_t)length->value;
         if (x->counted) {
             to->kind = EXIT_COUNTED;
-            if (!add_counted(v, x, &to->counted))
+            if (!add_counted(v, x, &to->trip_count))
                 return "its iterations cannot be counted at the entry";
         } else if (v->shape[x->condition] == SHAPE_FIXED) {
             to->kind = EXIT_FIXED;
@@ -67,21 +61,21 @@ static const char *add_exits(struct prover *v)
                 return "an exit that is not known at the entry";
         } else {
             to->kind = EXIT_FOUND;
-            p->finds = true;
+            g->finds = true;
         }
     }
     return NULL;
 }
 
-// Registers in closed form are advanced.
-static bool add_advances(struct prover *v)
+// Registers in closed form are brought up to date when the kernel is done.
+static bool add_inductions(struct prover *v)
 {
     const struct loop_summary *s = v->s;
     struct loop_plan *p = v->p;
     for (unsigned i = 0; i <= REG_SP; i++) {
         if (s->vars[i].shape != VAR_AFFINE)
             continue;
-        struct advance *a = &p->advances[p->advance_count++];
+        struct induction *a = &p->inductions[p->induction_count++];
         a->reg = (uint8_t)i;
         a->mask = UINT64_MAX >> (64 - s->vars[i].bits);
         if (!values_of_linear(v, &s->vars[i].step, &a->step))
@@ -97,7 +91,7 @@ static void note_use(struct prover *v, unsigned node)
     const struct node *n = &v->s->nodes[node];
     if (n->kind == NODE_VAR && n->a <= REG_SP && v->s->vars[n->a].shape == VAR_AFFINE &&
         v->s->vars[n->a].bits == 32)
-        v->p->narrow |= (uint32_t)1 << n->a;
+        v->g->zero_upper |= (uint32_t)1 << n->a;
 }
 
 static void note_uses(struct prover *v)
@@ -123,8 +117,21 @@ static void note_uses(struct prover *v)
             note_use(v, s->vars[i].value);
 }
 
-// Whether two streams always meet too soon.
-static bool always_meets(const struct reach *x, const struct reach *y, bool swapped)
+// What the ranges belong to.
+static void add_accesses(struct prover *v)
+{
+    const struct loop_summary *s = v->s;
+    struct guard *g = v->g;
+    g->access_count = s->access_count;
+    for (unsigned i = 0; i < s->access_count && v->range_of[i]; i++)
+        g->accesses[i] = (struct guard_access){.pc = s->accesses[i].pc,
+                                               .size = s->accesses[i].size,
+                                               .range = (uint8_t)(v->range_of[i] - 1),
+                                               .is_always = match_always(s, s->accesses[i].condition)};
+}
+
+// Whether two streams always overlap too soon.
+static bool always_aliases(const struct access_range *x, const struct access_range *y, bool swapped)
 {
     if (x->base.slot != y->base.slot || x->step.slot != REG_ZERO || y->step.slot != REG_ZERO ||
         x->step.constant != y->step.constant)
@@ -132,89 +139,41 @@ static bool always_meets(const struct reach *x, const struct reach *y, bool swap
     int64_t away = (int64_t)(x->base.constant - y->base.constant), far = (int64_t)1 << 40;
     if (away > far || away < -far || (int64_t)x->step.constant > far || (int64_t)x->step.constant < -far)
         return false;
-    return guard_meeting_distance(x, y, away, (int64_t)x->step.constant, swapped) < BATCH_LEAST;
+    return guard_alias_distance(x, y, away, (int64_t)x->step.constant, swapped) < BATCH_LEAST;
 }
 
-static const char *add_pairs(struct prover *v)
+static const char *add_alias_checks(struct prover *v)
 {
-    struct loop_plan *p = v->p;
-    bool in_order = p->class == LOOP_COLUMN || p->class == LOOP_SPAN; // the kernel stores as the program does
-    for (unsigned i = 0; i < p->reach_count; i++) {
-        for (unsigned j = 0; j < p->reach_count; j++) {
-            const struct reach *x = &p->reaches[i], *y = &p->reaches[j];
+    struct guard *g = v->g;
+    const enum loop_class class = v->p->class;
+    bool in_order = class == LOOP_COLUMN || class == LOOP_SPAN; // the kernel stores as the program does
+    for (unsigned i = 0; i < g->range_count; i++) {
+        for (unsigned j = 0; j < g->range_count; j++) {
+            const struct access_range *x = &g->ranges[i], *y = &g->ranges[j];
             bool streams = x->is_stream && y->is_stream;
             if (x->number >= y->number || !(x->is_store || y->is_store) ||
-                (in_order && x->is_store && y->is_store) || (p->class == LOOP_SORT_PASS && streams))
+                (in_order && x->is_store && y->is_store) || (class == LOOP_SORT_PASS && streams))
                 continue;
-            if (p->pair_count == PAIRS)
+            if (g->alias_check_count == ALIAS_CHECKS)
                 return "too many accesses";
-            struct pair *pair = &p->pairs[p->pair_count++];
-            *pair = (struct pair){(uint8_t)i, (uint8_t)j, !streams || in_order, false};
+            struct alias_check *check = &g->alias_checks[g->alias_check_count++];
+            *check = (struct alias_check){(uint8_t)i, (uint8_t)j, !streams || in_order, false};
             // What is looked for is loaded before anything is stored.
-            pair->strict |= p->finds && x->is_store;
-            if (p->loads_first && x->is_store && !y->is_store)
-                *pair = (struct pair){(uint8_t)j, (uint8_t)i, pair->strict, true};
-            if (streams && always_meets(&p->reaches[pair->earlier], &p->reaches[pair->later], pair->swapped))
+            check->strict |= g->finds && x->is_store;
+            if (v->loads_first && x->is_store && !y->is_store)
+                *check = (struct alias_check){(uint8_t)j, (uint8_t)i, check->strict, true};
+            if (streams &&
+                always_aliases(&g->ranges[check->earlier], &g->ranges[check->later], check->swapped))
                 return "an iteration needs what the one before has stored";
         }
     }
     return NULL;
 }
 
-static bool build_lookup(struct prover *v)
-{
-    const struct loop_summary *s = v->s;
-    struct loop_plan *p = v->p;
-    struct lookup *l = &p->lookup;
-    struct chain chain = {0};
-    for (unsigned i = 0; i < s->access_count; i++) {
-        if (!form_is_always(s, s->accesses[i].condition))
-            return false;
-        if (!s->accesses[i].is_store)
-            continue;
-        const struct reach *r = &p->reaches[v->reach_of[i] - 1], *first = &p->reaches[l->store[0]];
-        if (l->stores == 2 || !form_chain(v, &s->accesses[i], &chain) || !chain.bytes)
-            return false;
-        if (l->stores && (v->same[s->accesses[i].value] != v->same[s->accesses[first->number].value] ||
-                          r->step.slot != first->step.slot || r->step.constant != first->step.constant))
-            return false;
-        l->store[l->stores++] = (uint8_t)(v->reach_of[i] - 1);
-    }
-    const struct node *root = &s->nodes[chain.index.root];
-    unsigned bits = root->kind == NODE_VAR ? s->vars[root->a].bits : root->bits;
-    if (chain.index.count > 2 || (chain.index.is_signed && chain.index.field[0].to) ||
-        !values_at_entry(v, chain.index.root, &l->r) ||
-        !values_step(v, chain.index.root, bits, 0, &l->r_step))
-        return false;
-    l->index = chain.index.is_signed ? INDEX_SIGNED : chain.index.count == 1 ? INDEX_ONE : INDEX_TWO;
-    for (unsigned i = 0; i < chain.index.count; i++) {
-        unsigned from = chain.index.field[i].from, to = chain.index.field[i].to;
-        if (from < to)
-            return false;
-        l->shift[i] = (uint8_t)(from - to);
-        l->mask[i] = UINT64_MAX >> (64 - chain.index.field[i].width) << to;
-    }
-    if (chain.index.is_signed) {
-        l->shift[0] = (uint8_t)(64 - chain.index.field[0].width);
-        l->shift[1] = (uint8_t)(l->shift[0] - chain.index.field[0].from);
-    }
-    l->tables = (uint8_t)chain.levels;
-    for (unsigned i = 0; i < chain.levels; i++)
-        l->table[i] = chain.table[chain.levels - 1 - i];
-    kernel_choose_lookup(p);
-    return true;
-}
-
-static uint64_t run_nothing(const struct loop_plan *p, const struct entry *e, uint64_t *x)
-{
-    (void)x;
-    return e->count * p->length;
-}
-
 // How many iterations it takes until a plan pays. Measured, in nanoseconds: what a guard takes and what each
 // operation of a lane program takes for up to 32 iterations; an instruction of the plain loop takes about
 // one.
-enum { GUARD_NS = 40, SHORT_GUARD_NS = 22, BATCH_NS = 20, LANE_OP_NS = 4, PATH_NS = 150 };
+enum { GUARD_NS = 40, FAST_GUARD_NS = 22, BATCH_NS = 20, LANE_OP_NS = 4, PATH_NS = 150 };
 
 static unsigned mean_length(const struct loop_summary *s)
 {
@@ -228,94 +187,54 @@ static void set_cost(struct loop_plan *p, const struct loop_summary *s, unsigned
 
 static const char *build_batch(struct prover *v)
 {
-    struct loop_plan *p = v->p;
+    struct kernel *k = &v->p->kernel;
     const char *reason = "no memory";
-    p->batch = calloc(1, sizeof *p->batch);
-    if (!p->batch || !batch_build(v, p->batch, &reason))
+    k->batch = calloc(1, sizeof *k->batch);
+    if (!k->batch || !widen_loop(v, k->batch, &reason))
         return reason;
-    const bool scans = p->batch->scan.count > 0;
-    set_cost(p, v->s, (scans ? 0 : p->batch->find.op_count) + p->batch->run.op_count);
-    p->run = p->batch->run.op_count ? batch_run : run_nothing;
+    const bool scans = k->batch->scan.count > 0;
+    set_cost(v->p, v->s, (scans ? 0 : k->batch->find.op_count) + k->batch->run.op_count);
+    k->run = k->batch->run.op_count ? batch_run : kernel_run_nothing;
     return NULL;
-}
-
-// Fills, and copies of one stream to another, go without a lane program unless exits have to be looked for.
-static bool build_streams(struct prover *v)
-{
-    const struct loop_summary *s = v->s;
-    struct loop_plan *p = v->p;
-    unsigned loads = 0;
-    for (unsigned i = 0; i < s->access_count; i++) {
-        const struct access *a = &s->accesses[i];
-        const struct reach *r = &p->reaches[v->reach_of[i] - 1];
-        if (!form_is_always(s, a->condition) || a->size > 8 || (!r->is_stream && !r->at_entry))
-            return false;
-        loads += !a->is_store && !r->at_entry;
-        if (!a->is_store)
-            continue;
-        struct stream *to = &p->streams[p->stream_count++];
-        int load = form_load(s, a->value);
-        to->store = (uint8_t)(v->reach_of[i] - 1);
-        if (p->stream_count == STREAMS)
-            return false;
-        const struct node *value = &s->nodes[a->value]; // no more than its low bits are stored
-        if (p->class == LOOP_FILL &&
-            !values_at_entry(v, value->kind == NODE_TRUNC ? value->a : a->value, &to->value))
-            return false;
-        if (p->class != LOOP_FILL && load < 0)
-            return false;
-        if (p->class != LOOP_FILL)
-            to->load = (uint8_t)(v->reach_of[load] - 1);
-    }
-    if (p->class == LOOP_FILL)
-        kernel_choose_fill(p);
-    else if (p->stream_count == 1 && loads == 1)
-        kernel_choose_copy(p);
-    return p->run != NULL;
 }
 
 static const char *build_sort(struct prover *v)
 {
-    struct loop_plan *p = v->p;
-    p->sort = calloc(1, sizeof *p->sort);
-    if (!p->sort || p->finds || !sort_form(v, p->sort))
+    struct kernel *k = &v->p->kernel;
+    k->sort = calloc(1, sizeof *k->sort);
+    if (!k->sort || v->g->finds || !match_sort(v, k->sort))
         return "no kernel for this form of exchange";
-    p->run = sort_run;
+    k->run = sort_run;
     return NULL;
-}
-
-static uint64_t run_list(const struct loop_plan *p, const struct entry *e, uint64_t *x)
-{
-    x[p->list->reg] = e->exit->at_end ? e->present_item : e->previous_item;
-    return e->count * p->length;
 }
 
 static const char *build_list(struct prover *v)
 {
-    struct loop_plan *p = v->p;
-    p->list = calloc(1, sizeof *p->list);
-    if (!p->list || !list_form(v, p->list))
+    struct kernel *k = &v->p->kernel;
+    k->list = calloc(1, sizeof *k->list);
+    if (!k->list || !match_list(v, k->list))
         return "no kernel for this form of list";
-    p->run = run_list;
+    k->run = list_run;
     return NULL;
 }
 
 static const char *build_kernel(struct prover *v)
 {
     struct loop_plan *p = v->p;
+    struct kernel *k = &p->kernel;
     // Nothing but streams and registers in closed form: else a lane program is needed in any case.
-    bool simple = v->s->length && !p->finds && !p->loads_first;
-    set_cost(p, v->s, 0);
-    if (p->block) {
-        p->run = block_run;
+    bool simple = v->s->length && !v->g->finds && !v->loads_first;
+    set_cost(v->p, v->s, 0);
+    if (k->block) {
+        k->run = block_run;
         return NULL;
     }
     switch (p->class) {
     case LOOP_COLUMN:
-    case LOOP_SPAN: return simple && build_lookup(v) ? NULL : build_batch(v);
+    case LOOP_SPAN: return simple && match_lookup(v) ? NULL : build_batch(v);
     case LOOP_FILL:
     case LOOP_COPY:
-    case LOOP_STRIDED_COPY: return simple && build_streams(v) ? NULL : build_batch(v);
+    case LOOP_STRIDED_COPY: return simple && match_streams(v) ? NULL : build_batch(v);
     case LOOP_SORT_PASS: return build_sort(v);
     case LOOP_LIST_WALK: return build_list(v);
     default: return build_batch(v);
@@ -339,7 +258,7 @@ static bool keep_summary(struct prover *v)
 // Of a loop that waits: there is nothing to replace.
 static const char *build_poll(struct prover *v)
 {
-    const char *reason = poll_form(v);
+    const char *reason = match_poll(v);
     return reason ? reason : add_history(v->p) && keep_summary(v) ? NULL : "no memory";
 }
 
@@ -347,41 +266,43 @@ static const char *build(struct prover *v)
 {
     const struct loop_summary *s = v->s;
     struct loop_plan *p = v->p;
-    p->length = s->length;
+    struct guard *g = v->g;
+    p->kernel.length = s->length;
     for (unsigned i = 0; i < s->access_count; i++)
         if (s->accesses[i].alignment > 1)
             return "an access that has to be aligned";
     const char *reason = add_exits(v);
     if (reason)
         return reason;
-    p->exit_ops = p->op_count;
-    p->counts = !p->finds;
-    for (unsigned i = 0; i < p->exit_ops; i++)
-        p->counts &= p->ops[i].kind != NODE_LOAD;
-    if (!add_advances(v))
+    g->exit_ops = g->op_count;
+    g->counts = !g->finds;
+    for (unsigned i = 0; i < g->exit_ops; i++)
+        g->counts &= g->ops[i].kind != NODE_LOAD;
+    if (!add_inductions(v))
         return "a step that is not known at the entry";
     note_uses(v);
     for (unsigned i = 0; i < s->access_count; i++)
-        if (p->class != LOOP_LIST_WALK && !values_add_reach(v, i))
+        if (p->class != LOOP_LIST_WALK && !values_add_range(v, i))
             return "an address that is not known at the entry";
     for (unsigned i = 0; i < s->access_count; i++)
-        p->stores |= s->accesses[i].is_store;
+        g->stores |= s->accesses[i].is_store;
     for (unsigned i = 0; i <= REG_SP; i++)
-        p->loads_first |= v->reduced[i];
-    if (p->class == LOOP_COPY && p->length && !p->finds)
-        p->block = block_make(v);
-    if (!p->block)
-        reason = add_pairs(v);
+        v->loads_first |= v->reduced[i];
+    if (p->class == LOOP_COPY && p->kernel.length && !g->finds)
+        p->kernel.block = match_block(v);
+    add_accesses(v);
+    if (!p->kernel.block)
+        reason = add_alias_checks(v);
     if (!add_history(p))
         return "no memory";
     if (!reason)
         reason = build_kernel(v);
     if (!reason) {
-        short_make(p);
-        p->cost -= p->brief.valid ? GUARD_NS - SHORT_GUARD_NS : 0;
-        p->least = p->brief.least = p->cost / mean_length(s) + 1;
+        fast_plan_make(p);
+        p->cost -= p->fast.valid ? GUARD_NS - FAST_GUARD_NS : 0;
+        g->least = p->fast.least = p->cost / mean_length(s) + 1;
     }
-    if (reason || p->length)
+    if (reason || p->kernel.length)
         return reason;
     return keep_summary(v) ? NULL : "no memory";
 }
@@ -392,28 +313,28 @@ static const char *const other_class[LOOP_CLASSES] = {
 #undef LOOP_CLASS
 };
 
-enum loop_class plan_class_of(const struct loop_summary *s)
+enum loop_class prove_class(const struct loop_summary *s)
 {
     struct prover *v = malloc(sizeof *v);
     struct loop_plan *scratch = calloc(1, sizeof *scratch);
     enum loop_class class = LOOP_OTHER;
     if (v && scratch) {
-        forms_begin(v, s, scratch);
-        class = form_class(v);
+        reductions_begin(v, s, scratch);
+        class = match_class(v);
     }
     free(scratch);
     free(v);
     return class;
 }
 
-struct loop_plan *plan_make(const struct loop_summary *s, enum loop_class proposed, const char **reason)
+struct loop_plan *prove_plan(const struct loop_summary *s, enum loop_class proposed, const char **reason)
 {
     struct prover *v = malloc(sizeof *v);
     struct loop_plan *p = calloc(1, sizeof *p);
     *reason = "no memory";
     if (v && p) {
-        p->class = plan_class_of(s);
-        forms_begin(v, s, p);
+        p->class = prove_class(s);
+        reductions_begin(v, s, p);
         if (p->class != proposed)
             *reason = other_class[p->class];
         else if (p->class == LOOP_POLL)
@@ -428,17 +349,4 @@ struct loop_plan *plan_make(const struct loop_summary *s, enum loop_class propos
         return p;
     plan_free(p);
     return NULL;
-}
-
-void plan_free(struct loop_plan *p)
-{
-    if (!p)
-        return;
-    free(p->history);
-    free(p->block);
-    free(p->batch);
-    free(p->sort);
-    free(p->list);
-    free(p->summary);
-    free(p);
 }

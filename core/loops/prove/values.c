@@ -189,6 +189,7 @@ void values_begin(struct prover *v, const struct loop_summary *s, struct loop_pl
     memset(v, 0, sizeof *v);
     v->s = s;
     v->p = p;
+    v->g = &p->guard;
     v->effort = EFFORT;
     values_find_shapes(v);
     for (unsigned i = 0; i < s->node_count; i++) {
@@ -203,10 +204,10 @@ static const struct quantity zero = {0, REG_ZERO};
 
 static bool add_op(struct prover *v, struct entry_op o, struct quantity *q)
 {
-    if (v->p->op_count == ENTRY_OPS)
+    if (v->g->op_count == ENTRY_OPS)
         return false;
-    *q = (struct quantity){0, (uint8_t)(SLOT_COMPUTED + v->p->op_count)};
-    v->p->ops[v->p->op_count++] = o;
+    *q = (struct quantity){0, (uint8_t)(SLOT_COMPUTED + v->g->op_count)};
+    v->g->ops[v->g->op_count++] = o;
     return true;
 }
 
@@ -236,11 +237,11 @@ static bool load_at_entry(struct prover *v, unsigned access, struct quantity *q)
     const struct access *a = &v->s->accesses[access];
     struct entry_op o = {.kind = NODE_LOAD, .bits = (uint8_t)(a->size * 8), .b = zero, .c = zero};
     if (a->is_store || a->size > 8 || v->shape[a->address] != SHAPE_FIXED ||
-        !values_at_entry(v, a->address, &o.a) || !values_add_reach(v, access))
+        !values_at_entry(v, a->address, &o.a) || !values_add_range(v, access))
         return false;
-    o.reach = (uint8_t)(v->reach_of[access] - 1);
-    v->p->reaches[o.reach].at_entry = true;
-    v->p->reaches[o.reach].is_stream = false;
+    o.range = (uint8_t)(v->range_of[access] - 1);
+    v->g->ranges[o.range].at_entry = true;
+    v->g->ranges[o.range].is_stream = false;
     return add_op(v, o, q);
 }
 
@@ -307,7 +308,7 @@ bool values_of_linear(struct prover *v, const struct linear *l, struct quantity 
 static bool add_no_wrap(struct prover *v, unsigned node, unsigned bits, bool is_signed, unsigned number,
                         struct quantity *step)
 {
-    struct loop_plan *p = v->p;
+    struct guard *g = v->g;
     struct quantity start;
     if (step->slot == REG_ZERO) {
         step->constant = (uint64_t)((int64_t)(step->constant << (64 - bits)) >> (64 - bits));
@@ -316,9 +317,9 @@ static bool add_no_wrap(struct prover *v, unsigned node, unsigned bits, bool is_
     } else if (!add_op(v, (struct entry_op){NODE_SEXT, 64, (uint8_t)bits, 0, *step, zero, zero}, step)) {
         return false;
     }
-    if (p->no_wrap_count == NO_WRAPS || !values_at_entry(v, node, &start))
+    if (g->no_wrap_count == NO_WRAPS || !values_at_entry(v, node, &start))
         return false;
-    p->no_wraps[p->no_wrap_count++] =
+    g->no_wraps[g->no_wrap_count++] =
         (struct no_wrap){start, *step, (uint8_t)bits, (uint8_t)number, is_signed};
     return true;
 }
@@ -384,16 +385,16 @@ bool values_split(struct prover *v, unsigned address, struct quantity *fixed, un
            values_split(v, a_fixed ? n->b : n->a, fixed, index) && add_quantities(v, *fixed, more, fixed);
 }
 
-bool values_add_reach(struct prover *v, unsigned access)
+bool values_add_range(struct prover *v, unsigned access)
 {
     const struct access *a = &v->s->accesses[access];
-    for (unsigned i = 0; i < access && !v->reach_of[access]; i++)
+    for (unsigned i = 0; i < access && !v->range_of[access]; i++)
         if (is_same_load(v, i, access))
-            v->reach_of[access] = v->reach_of[i];
-    struct loop_plan *p = v->p;
-    struct reach r = {
+            v->range_of[access] = v->range_of[i];
+    struct guard *g = v->g;
+    struct access_range r = {
         .step = zero, .high = a->size, .size = a->size, .number = (uint8_t)access, .is_store = a->is_store};
-    if (v->reach_of[access])
+    if (v->range_of[access])
         return true;
     r.is_stream = v->shape[a->address] <= SHAPE_AFFINE;
     if (r.is_stream) {
@@ -409,9 +410,9 @@ bool values_add_reach(struct prover *v, unsigned access)
         r.low = b.low;
         r.high = b.high + a->size;
     }
-    if (p->reach_count == REACHES)
+    if (g->range_count == ACCESS_RANGES)
         return false;
-    p->reaches[p->reach_count++] = r;
-    v->reach_of[access] = p->reach_count;
+    g->ranges[g->range_count++] = r;
+    v->range_of[access] = g->range_count;
     return true;
 }

@@ -5,6 +5,7 @@
 #define CORE_LOOPS_VALUES_H
 
 #include "plan_internal.h"
+#include "reduction.h"
 
 enum node_shape {
     SHAPE_FIXED, // the same in all iterations
@@ -19,51 +20,23 @@ struct bounds {
     bool known;
 };
 
-// How a carried register r is made from itself and from nodes that are known, all modulo 2^bits.
-enum reduction_kind {
-    REDUCE_ADD, // r + the terms
-    REDUCE_XOR, // r ^ x
-    REDUCE_OR,
-    REDUCE_AND,
-    REDUCE_MIN,
-    REDUCE_MAX,
-    REDUCE_MIN_SIGNED,
-    REDUCE_MAX_SIGNED,
-    REDUCE_LAST, // condition ? x : r, or x
-    REDUCE_MULTIPLY_ADD, // r x k + the terms
-    REDUCE_MULTIPLY_XOR, // (r x k) ^ x
-    REDUCE_XOR_MULTIPLY, // (r ^ x) x k
-    REDUCE_TABLE, // table[(r ^ x) & mask] ^ r >> shift: what access `load` reads
+enum {
+    EFFORT = 4096, // nodes that are looked at while paths are followed, in all
+    INDEX_MAX = 1 << 20, // how far a look-up may reach, bytes
 };
-enum { TERMS = 4 };
-struct reduction {
-    uint8_t kind, reg, bits;
-    uint8_t term_count;
-    struct {
-        uint16_t node;
-        bool negative;
-    } terms[TERMS]; // x is the first one
-    bool has_condition;
-    bool negated; // the condition
-    uint16_t condition; // of LAST; of ADD: otherwise the terms are those from other on
-    uint8_t other;
-    struct quantity k; // of TABLE: the table
-    uint8_t load, shift;
-    uint64_t mask;
-};
-
-enum { EFFORT = 4096 }; // nodes that are looked at while paths are followed, in all
 
 struct prover {
     const struct loop_summary *s;
     struct loop_plan *p;
+    struct guard *g; // the plan's
+    bool loads_first; // the kernel does an iteration's loads before its stores
     unsigned effort; // left
     uint8_t shape[SUMMARY_NODES];
     struct bounds bounds[SUMMARY_NODES];
     uint16_t same[SUMMARY_NODES]; // the first node of the same value, see values_begin
     struct quantity entry[SUMMARY_NODES]; // where has_entry
     bool has_entry[SUMMARY_NODES];
-    uint8_t reach_of[SUMMARY_ACCESSES]; // 1 + its reach, 0: none yet
+    uint8_t range_of[SUMMARY_ACCESSES]; // 1 + its range, 0: none yet
     bool reduced[REG_ZERO]; // a register that is what its reduction says
     struct reduction reductions[REG_ZERO];
 };
@@ -98,6 +71,6 @@ struct fields {
 bool values_fields(struct prover *v, unsigned node, struct fields *f);
 
 // Adds the access to those that the guard checks. False if where it goes cannot be told.
-bool values_add_reach(struct prover *v, unsigned access);
+bool values_add_range(struct prover *v, unsigned access);
 
 #endif

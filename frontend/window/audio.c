@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "audio.h"
+
+#include <SDL.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/base/text.h"
+#include "guest/device_page.h"
+
+enum {
+    QUEUE = 16384, // samples; a power of two
+    CHUNK = 512, // samples that SDL asks for at a time: 12 ms
+    // What is left in the queue when a frame's sound comes in, 27 ms: how late a frame may be, and what a new
+    // sound waits for.
+    LEVEL = 1200,
+    LEVEL_MOST = 5 * LEVEL, // after a standstill: what is above LEVEL is dropped
+    FADE = 441, // samples, 10 ms
+};
+#define CONTROL_MOST 0.005 // of the rate: 9 cents, which nobody hears
+#define CONTROL_SLOW 0.00002 // and for clocks that differ for good, by each frame's sound
+#define LEVEL_SMOOTHING 0.05
+
+struct audio {
+    SDL_AudioDeviceID device;
+    int16_t queue[QUEUE][2];
+    atomic_uint head, tail; // samples put in and taken out so far
+    atomic_bool on;
+    atomic_int volume; // percent
+    atomic_uint under_runs;
+    _Atomic double rate; // samples of the queue for one of the card
+    // The emulation thread's.
+    double level, drift;
+    // SDL's thread's.
+    double position; // between the samples at tail and behind it, 0..1
+    double gain; // what the last sample was multiplied with
+    bool flowing; // the queue had filled up to LEVEL, and has not been empty since
+    double last[2]; // the last sample that was played, for a fade where nothing follows
+};
+
+// ---- SDL's thread ----
+
+static double interpolate(const struct audio *a, unsigned tail, unsigned side)
+{
+    double from = a->queue[tail % QUEUE][side], to = a->queue[(tail + 1) % QUEUE][side];
+    return from + (to - from) * a->position;
+}
+
+static double step_gain(double gain, double wanted)
+{
+    double difference = wanted - gain, most = 1.0 / FADE;
+    return gain + (difference > most ? most : difference < -most ? -most : difference);
+}
+
+static void play(void *user, Uint8 *stream, int size)
+{
+    struct audio *a = user;
+    int16_t(*to)[2] = (int16_t(*)[2])stream;
+    unsigned count = (unsigned)size / sizeof *to, head = atomic_load_explicit(&a->head, memory_order_acquire);
+    unsigned tail = atomic_load_explicit(&a->tail, memory_order_relaxed);
+    bool on = atomic_load(&a->on);
+    double wanted = on ? atomic_load(&a->volume) / 100.0 : 0, rate = atomic_load(&a->rate);
+    if (!on && a->gain == 0) { // what comes after this starts anew
+        tail = head;
+        a->flowing = false;
+    }
+    if (head - tail > LEVEL_MOST) {
+        tail = head - LEVEL;
+    }
+    a->flowing |= head - tail >= LEVEL + CHUNK;
+    for (unsigned i = 0; i < count; i++) {
+        if (a->flowing && head - tail < 2) {
+            a->flowing = false;
+            a->position = 0;
+            if (on) {
+                atomic_fetch_add(&a->under_runs, 1);
+            }
+        }
+        a->gain = step_gain(a->gain, a->flowing ? wanted : 0);
+        for (unsigned side = 0; side < 2; side++) {
+            if (a->flowing) {
+                a->last[side] = interpolate(a, tail, side);
+            }
+            to[i][side] = (int16_t)lrint(a->last[side] * a->gain);
+        }
+        if (a->flowing) {
+            a->position += rate;
+            tail += (unsigned)a->position;
+            a->position -= (unsigned)a->position;
+        }
+    }
+    atomic_store_explicit(&a->tail, tail, memory_order_release);
+}
+
+// ---- emulation thread ----
+
+static void control_rate(struct audio *a, unsigned level)
+{
+    double off;
+    a->level += (level - a->level) * LEVEL_SMOOTHING;
+    off = (a->level - LEVEL) / LEVEL;
+    a->drift = fmax(-CONTROL_MOST, fmin(CONTROL_MOST, a->drift + off * CONTROL_SLOW));
+    double control = fmax(-CONTROL_MOST, fmin(CONTROL_MOST, off * CONTROL_MOST + a->drift));
+    atomic_store(&a->rate, 1 + control);
+}
+
+void audio_put(struct audio *a, const int16_t (*samples)[2], size_t count)
+{
+    unsigned head = atomic_load_explicit(&a->head, memory_order_relaxed);
+    unsigned level = head - atomic_load_explicit(&a->tail, memory_order_acquire);
+    if (level < LEVEL_MOST) {
+        control_rate(a, level);
+    }
+    // Faster than it is played: the oldest is lost, when SDL's thread sees how much there is.
+    if (level + count >= QUEUE) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        memcpy(a->queue[(head + i) % QUEUE], samples[i], sizeof samples[i]);
+    }
+    atomic_store_explicit(&a->head, head + (unsigned)count, memory_order_release);
+}
+
+// ---- main thread ----
+
+struct audio *audio_open(char *error, size_t size)
+{
+    if (SDL_InitSubSystem(SDL_INIT_AUDIO)) {
+        snprintf(error, size, "%s", SDL_GetError());
+        return NULL;
+    }
+    struct audio *a = memory_resize(NULL, sizeof *a);
+    memset(a, 0, sizeof *a);
+    a->rate = 1;
+    a->level = LEVEL;
+    SDL_AudioSpec spec = {.freq = DEVICE_AUDIO_RATE,
+                          .format = AUDIO_S16SYS,
+                          .channels = 2,
+                          .samples = CHUNK,
+                          .callback = play,
+                          .userdata = a};
+    a->device = SDL_OpenAudioDevice(NULL, 0, &spec, NULL, 0);
+    if (!a->device) {
+        snprintf(error, size, "%s", SDL_GetError());
+        SDL_QuitSubSystem(SDL_INIT_AUDIO);
+        free(a);
+        return NULL;
+    }
+    SDL_PauseAudioDevice(a->device, 0);
+    return a;
+}
+
+void audio_close(struct audio *a)
+{
+    if (!a) {
+        return;
+    }
+    SDL_CloseAudioDevice(a->device);
+    SDL_QuitSubSystem(SDL_INIT_AUDIO);
+    free(a);
+}
+
+const char *audio_driver(void)
+{
+    const char *name = SDL_GetCurrentAudioDriver();
+    return name ? name : "none";
+}
+
+void audio_play(struct audio *a, bool on, int volume)
+{
+    atomic_store(&a->on, on);
+    atomic_store(&a->volume, volume);
+}
+
+void audio_get_figures(const struct audio *a, struct audio_figures *figures)
+{
+    *figures = (struct audio_figures){
+        .under_runs = atomic_load(&a->under_runs),
+        .latency_ms = a->level * 1000 / DEVICE_AUDIO_RATE,
+    };
+}
