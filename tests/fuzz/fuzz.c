@@ -8,7 +8,6 @@
 // A run fails when a64run is ended by a signal or does not end within ten seconds. (A guest that spins for
 // ever is ended by its own CPU limit.) Prints one line "ok …" or "not ok …"; a failing program is kept as
 // ./fuzz-failure.
-#define _GNU_SOURCE
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

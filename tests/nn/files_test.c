@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Weight files: what is written is read back; what is damaged is refused with a message that names the file.
-#define _GNU_SOURCE
 #include "nn_test.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
 // usage: nn_test FOLDER                                  all tests; files go to FOLDER
 //        nn_test train SEED CHECKPOINT WEIGHTS.npy [N]   a small training, interrupted at step N
 //        nn_test digest                                  a hash of what the fast kernels compute
-#define _GNU_SOURCE
 #include "nn_test.h"
 
 #include <dirent.h>

@@ -2,7 +2,6 @@
 // Training as a whole: a small net of every kind of layer memorizes, and steps after the first allocate
 // nothing. As a program of its own ("nn_test train …") it is what the test script interrupts, resumes and
 // compares.
-#define _GNU_SOURCE
 #include "nn_test.h"
 
 #include <signal.h>
