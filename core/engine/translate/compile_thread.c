@@ -113,7 +113,7 @@ static void find_loops(struct translator *t, struct region *r)
                    : NULL;
         if (!loop)
             continue;
-        x->summary = loop->summary;
+        x->guard = *plan_guard(loop->plan);
         x->kernel = prefers_kernel(loop);
         x->polls = loop->guess.class == LOOP_POLL;
         r->loop_count++;

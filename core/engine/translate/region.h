@@ -9,6 +9,7 @@
 
 #include "core/isa/cpu.h"
 #include "core/isa/isa.h"
+#include "core/loops/guard/guard.h"
 
 enum {
     REGION_OPS_MAX = 1500,
@@ -58,10 +59,9 @@ struct region_page {
     uint8_t bytes[4096];
 };
 
-// A loop whose summary is proved: each block but the last falls through to the next, the last leads back to
-// the first.
+// A loop that is proved: each block but the last falls through to the next, the last leads back to the first.
 struct region_loop {
-    const struct loop_summary *summary;
+    struct guard guard;
     int16_t blocks[REGION_LOOP_BLOCKS_MAX];
     uint8_t count;
     bool kernel; // left to the host's kernel where that pays, else compiled anew

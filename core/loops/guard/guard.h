@@ -96,11 +96,14 @@ struct guard_exit {
 struct guard_access {
     uint32_t pc;
     uint8_t size;
-    uint8_t range; // what it shares with equal loads
+    uint8_t range; // shared with equal loads
     bool is_always; // not left out by a condition
 };
 
+// Of the loop whose code lies from header to branch.
 struct guard {
+    uint32_t header, branch;
+    uint32_t length; // instructions of a full iteration, 0: depends on the path
     uint32_t zero_upper; // a bit for each register of which the upper half has to be zero
     uint32_t least; // complete iterations from which on it pays
     uint8_t op_count, exit_ops; // all entry ops, and those at the start that the exits need
@@ -113,7 +116,7 @@ struct guard {
     struct access_range ranges[ACCESS_RANGES];
     struct no_wrap no_wraps[NO_WRAPS];
     struct alias_check alias_checks[ALIAS_CHECKS];
-    struct guard_access accesses[SUMMARY_ACCESSES];
+    struct guard_access accesses[SUMMARY_ACCESSES]; // in program order; none of a copy of blocks
 };
 
 // ---- one entry ----

@@ -180,7 +180,7 @@ uint64_t batch_run(const struct kernel *k, const struct entry *e, uint64_t *x)
     }
     for (unsigned i = 0; i < b->run.reduction_count; i++)
         x[b->run.reductions[i].reg] = t.acc[i];
-    return b->sums_length ? length : e->count * k->length;
+    return b->sums_length ? length : e->count * e->guard->length;
 }
 
 // ---- exits ----

@@ -33,5 +33,5 @@ uint64_t block_run(const struct kernel *k, const struct entry *e, uint64_t *x)
         for (unsigned i = 0; i < b->count; i++)
             x[b->parts[i].reg] = read_element(from + b->parts[i].at, b->parts[i].size);
     }
-    return e->count * k->length;
+    return e->count * e->guard->length;
 }

@@ -47,7 +47,6 @@ struct lookup_places {
 // What the kernel works with; pointers to what it does not use are NULL. kernel_free frees them.
 struct kernel {
     kernel_function *run;
-    uint32_t length; // instructions of a full iteration, 0: depends on the path
     uint8_t stream_count;
     struct stream streams[STREAMS];
     struct lookup lookup;

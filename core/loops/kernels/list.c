@@ -81,5 +81,5 @@ enum found list_find(const struct list *list, const struct entry *e, uint64_t *l
 uint64_t list_run(const struct kernel *k, const struct entry *e, uint64_t *x)
 {
     x[k->list->reg] = e->exit->at_end ? e->present_item : e->previous_item;
-    return e->count * k->length;
+    return e->count * e->guard->length;
 }

@@ -82,7 +82,7 @@ uint64_t lookup_run(const struct kernel *k, const struct entry *e, uint64_t *x)
         at.table[i] = memory + signed_offset(quantity_of(e, l->table[i]));
     l->run(l, &at, (int64_t)quantity_of(e, e->guard->ranges[l->store[0]].step), quantity_of(e, l->r),
            quantity_of(e, l->r_step), e->count);
-    return e->count * k->length;
+    return e->count * e->guard->length;
 }
 
 void lookup_choose(struct lookup *l)

@@ -36,7 +36,7 @@ uint64_t stream_fill(const struct kernel *kernel, const struct entry *e, uint64_
                  quantity_of(e, kernel->streams[i].value), n);
         }
     }
-    return e->count * kernel->length;
+    return e->count * e->guard->length;
 }
 
 // Within e->batch iterations no load comes to what a store has changed.
@@ -59,7 +59,7 @@ uint64_t stream_copy(const struct kernel *kernel, const struct entry *e, uint64_
             to += (int64_t)n * to_step;
             from += (int64_t)n * from_step;
         }
-        return e->count * kernel->length;
+        return e->count * e->guard->length;
     }
 #define COPY(type)                                                                                           \
     do {                                                                                                     \
@@ -69,5 +69,5 @@ uint64_t stream_copy(const struct kernel *kernel, const struct entry *e, uint64_
     } while (0)
     EACH_SIZE(size, COPY)
 #undef COPY
-    return e->count * kernel->length;
+    return e->count * e->guard->length;
 }

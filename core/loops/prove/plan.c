@@ -69,7 +69,7 @@ static __attribute__((noinline)) struct plan_result run_wholly(const struct loop
         const struct induction *a = &p->inductions[i];
         c->x[a->reg] = (c->x[a->reg] + e.count * quantity_of(&e, a->step)) & a->mask;
     }
-    uint64_t whole = p->kernel.length ? p->kernel.length : next_length(p, c, memory);
+    uint64_t whole = p->guard.length ? p->guard.length : next_length(p, c, memory);
     return (struct plan_result){.iterations = e.count,
                                 .credited = credited,
                                 .tail = e.exit->at_end ? whole : whole + e.exit->length,
@@ -103,6 +103,11 @@ int plan_writes(const struct loop_plan *p, cpu *c, struct memory *memory, struct
         ranges[count++] = (struct plan_range){e.interval[i].low, e.interval[i].high - e.interval[i].low + 1};
     }
     return count;
+}
+
+const struct guard *plan_guard(const struct loop_plan *p)
+{
+    return &p->guard;
 }
 
 void plan_free(struct loop_plan *p)

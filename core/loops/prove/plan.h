@@ -5,12 +5,16 @@
 #define CORE_LOOPS_PLAN_H
 
 #include "core/state/memory.h"
+#include "core/loops/guard/guard.h"
 #include "core/loops/propose/loop_nets.h"
 #include "core/loops/expr/summary.h"
 
 struct loop_plan;
 
 void plan_free(struct loop_plan *p);
+
+// What has to hold; the plan's. Of LOOP_POLL it says no more than which loop it is.
+const struct guard *plan_guard(const struct loop_plan *p);
 
 // What a run of a plan did.
 struct plan_result {

@@ -267,7 +267,6 @@ static const char *build(struct prover *v)
     const struct loop_summary *s = v->s;
     struct loop_plan *p = v->p;
     struct guard *g = v->g;
-    p->kernel.length = s->length;
     for (unsigned i = 0; i < s->access_count; i++)
         if (s->accesses[i].alignment > 1)
             return "an access that has to be aligned";
@@ -288,11 +287,12 @@ static const char *build(struct prover *v)
         g->stores |= s->accesses[i].is_store;
     for (unsigned i = 0; i <= REG_SP; i++)
         v->loads_first |= v->reduced[i];
-    if (p->class == LOOP_COPY && p->kernel.length && !g->finds)
+    if (p->class == LOOP_COPY && p->guard.length && !g->finds)
         p->kernel.block = match_block(v);
-    add_accesses(v);
-    if (!p->kernel.block)
+    if (!p->kernel.block) {
+        add_accesses(v);
         reason = add_alias_checks(v);
+    }
     if (!add_history(p))
         return "no memory";
     if (!reason)
@@ -302,7 +302,7 @@ static const char *build(struct prover *v)
         p->cost -= p->fast.valid ? GUARD_NS - FAST_GUARD_NS : 0;
         g->least = p->fast.least = p->cost / mean_length(s) + 1;
     }
-    if (reason || p->kernel.length)
+    if (reason || p->guard.length)
         return reason;
     return keep_summary(v) ? NULL : "no memory";
 }
@@ -334,6 +334,9 @@ struct loop_plan *prove_plan(const struct loop_summary *s, enum loop_class propo
     *reason = "no memory";
     if (v && p) {
         p->class = prove_class(s);
+        p->guard.header = s->header;
+        p->guard.branch = s->branch;
+        p->guard.length = s->length;
         reductions_begin(v, s, p);
         if (p->class != proposed)
             *reason = other_class[p->class];

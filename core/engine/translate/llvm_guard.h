@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// A loop's guard (core/loops/guard/guard.h) as code: what it takes to know the trip count, and to load once
+// what is loaded from the same place in every iteration. The iterations themselves are the guest's own
+// instructions, which check their addresses: what else the guard says is only needed by kernels.
+#ifndef CORE_ENGINE_TRANSLATE_LLVM_GUARD_H
+#define CORE_ENGINE_TRANSLATE_LLVM_GUARD_H
+
+#include <llvm-c/Types.h>
+
+#include "core/loops/guard/guard.h"
+
+struct llvm_guard {
+    // The caller's:
+    const struct guard *guard;
+    LLVMContextRef context;
+    LLVMBuilderRef at; // where code is added
+    LLVMValueRef (*get)(void *user, unsigned reg); // a register's value, 64 bits
+    void *user;
+    LLVMValueRef pages; // address of the guest's page flags
+    // What has been built so far:
+    LLVMValueRef holds; // 1 bit; NULL: nothing has been required
+    LLVMValueRef trips; // 64 bits: complete iterations before an exit is taken, where it holds
+    LLVMValueRef computed[ENTRY_OPS];
+};
+
+void llvm_guard_require(struct llvm_guard *l, LLVMValueRef condition);
+
+// Whether the registers tell at the entry how often the loop goes round, and code can.
+bool llvm_guard_counts(const struct guard *g);
+// Adds that: trips, and that no counter wraps around.
+void llvm_guard_add_trips(struct llvm_guard *l);
+
+// Marks the accesses that can be done once, and adds that no store of the trips reaches them, and that
+// nobody else writes there.
+void llvm_guard_add_invariants(struct llvm_guard *l, bool invariant[SUMMARY_ACCESSES]);
+// Where such an access goes, 64 bits, without a tag.
+LLVMValueRef llvm_guard_address(struct llvm_guard *l, unsigned access);
+
+#endif
