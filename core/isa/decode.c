@@ -292,6 +292,41 @@ struct isa_registers isa_registers(uint32_t states, const op *o)
     return r;
 }
 
+// The places of the op that such a number goes to.
+static bool is_place_of(enum place place, enum insn_state operand)
+{
+    switch (place) {
+    case TO_D_SRC:
+    case TO_D_DST:
+    case TO_D_SP: return operand == Xd;
+    case TO_N_SRC:
+    case TO_N_SP: return operand == Xn;
+    case TO_M_SRC:
+    case TO_M_DST: return operand == Xm;
+    case TO_A_SRC:
+    case TO_A_DST: return operand == Xa;
+    default: return false;
+    }
+}
+
+struct isa_bits isa_register_bits(enum insn id, enum insn_state operand)
+{
+    const struct pattern *p = &patterns[id];
+    for (unsigned i = 0; i < p->extract_count; i++)
+        if (is_place_of((enum place)p->extract[i].place, operand))
+            return (struct isa_bits){p->extract[i].lsb, p->extract[i].width};
+    return (struct isa_bits){0, 0};
+}
+
+struct isa_bits isa_displacement_bits(enum insn id)
+{
+    const struct pattern *p = &patterns[id];
+    for (unsigned i = 0; i < p->extract_count; i++)
+        if (p->extract[i].place == TO_DISP)
+            return (struct isa_bits){p->extract[i].lsb, p->extract[i].width};
+    return (struct isa_bits){0, 0};
+}
+
 // ---- decoding ----
 
 static void put(op *o, const struct extract *x, uint32_t value)

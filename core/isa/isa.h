@@ -98,6 +98,16 @@ struct isa_registers {
 };
 struct isa_registers isa_registers(uint32_t states, const op *o);
 
+// Where words of an instruction keep a number: count bits from bit low on; count 0: nowhere, or not in one
+// piece.
+struct isa_bits {
+    uint8_t low, count;
+};
+// Of the general register whose index is in one byte of the op: Xd, Xn, Xm or Xa.
+struct isa_bits isa_register_bits(enum insn id, enum insn_state operand);
+// Of a displacement by instructions: of direct branches and literals.
+struct isa_bits isa_displacement_bits(enum insn id);
+
 // Compiles the patterns of insns.def into the decoder's tables; once, before any isa_decode. Any thread;
 // repeated calls do nothing. Ends the program on a pattern that is not well formed: that is a mistake in the
 // table.

@@ -256,7 +256,6 @@ int dispatch_exhibit_train(const struct tool_options *options)
     static struct trainer trainer;
     struct error error;
     cJSON *sources = cJSON_CreateArray();
-    isa_init();
     trainer.seed = options->seed_given ? options->seed : SEED;
     exhibit_create(&trainer.exhibit, trainer.seed);
     bool good = read_samples(training_files, sizeof training_files / sizeof training_files[0], sources,

@@ -227,7 +227,6 @@ static bool report_chosen(const struct search *s)
 int dispatch_generate(const struct tool_options *options)
 {
     (void)options;
-    isa_init();
     struct search s = {.kernels = calloc(256, sizeof *s.kernels)};
     bool memory = s.kernels != NULL, exact = false;
     if (memory) {

@@ -111,7 +111,7 @@ static void find_streams(struct loop_sample *s)
             continue;
         struct loop_stream *stream = &s->streams[s->stream_count++];
         stream->is_store = insn->kind == CODE_STORE;
-        stream->size = (uint8_t)(insn->pair ? 2 * insn->size : insn->size);
+        stream->size = (uint8_t)code_bytes(insn);
         stream->kind = code_form_step(&code, address, s->body.x, &stream->step) ? STREAM_STEADY
                        : address->loads                                         ? STREAM_GATHER
                                                                                 : STREAM_OTHER;

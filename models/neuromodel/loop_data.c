@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/loops/propose/loop_code.h"
+
 static const char first_line[] = "loops 1";
 
 const char *const loop_class_words[LOOP_CLASSES] = {
@@ -291,15 +293,9 @@ void loop_data_free(struct loop_data *data)
 // The word without what depends on where it stands or leads to.
 static uint32_t without_address(uint32_t word)
 {
-    if ((word & 0x7c000000u) == 0x14000000u) // B, BL
-        return word & 0xfc000000u;
-    if ((word & 0xff000000u) == 0x54000000u || (word & 0x7e000000u) == 0x34000000u) // B.cond, CBZ, CBNZ
-        return word & 0xff00001fu;
-    if ((word & 0x7e000000u) == 0x36000000u) // TBZ, TBNZ
-        return word & 0xfff8001fu;
-    if ((word & 0x9f000000u) == 0x90000000u) // ADRP
-        return word & 0x9f00001fu;
-    return word;
+    struct code_insn insn;
+    code_decode(word, &insn);
+    return code_without_address(word, &insn);
 }
 
 static bool same_body(const struct loop_body *a, const struct loop_body *b)

@@ -53,7 +53,8 @@ void loop_data_free(struct loop_data *data);
 enum { LOOP_STREAM_TEXT = 32 };
 // As in files; returns text.
 const char *loop_stream_text(const struct loop_stream *stream, char text[LOOP_STREAM_TEXT]);
-// Drops samples whose bodies are equal but for addresses in branches and ADRP; entries and iterations add up.
+// Drops samples whose bodies are equal but for the addresses in branches, ADR, ADRP and literals;
+// entries and iterations add up.
 void loop_data_deduplicate(struct loop_data *data);
 
 #endif

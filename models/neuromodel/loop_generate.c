@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/loops/propose/loop_code.h"
 #include "frontend/base/host.h"
 #include "loop_build.h"
 #include "loop_image.h"
-#include "loop_shape.h"
 
 enum { PROGRAMS = 32, FUNCTIONS = 125, WINDOWS = 3, CONFIGURATIONS_MOST = 32 };
 
@@ -69,9 +69,10 @@ static bool add_windows(struct generation *g, const struct loop_image *image, co
         sample.body.length = length;
         bool leads_back = false, ends_in_branch = false;
         for (uint32_t k = 0; k < length; k++) {
-            uint32_t pc = header + 4 * k, target = branch_target(sample.body.words[k], pc);
-            leads_back |= target != 0 && target <= pc;
-            ends_in_branch = target != 0;
+            struct code_insn insn;
+            code_decode(sample.body.words[k], &insn);
+            ends_in_branch = insn.kind == CODE_BRANCH;
+            leads_back |= ends_in_branch && insn.target <= 0;
         }
         // Half of them end as loops do, in a branch.
         if (leads_back || ends_in_branch != (i & 1))

@@ -178,8 +178,7 @@ static bool is_one_piece(const uint32_t *words, unsigned length)
         for (unsigned i = 0; i < length; i++) {
             struct code_insn insn;
             code_decode(words[i], &insn);
-            bool jumps =
-                (words[i] & 0xff9ffc1f) == 0xd61f0000 && (words[i] & 0x00600000) != 0x00200000; // BR, RET
+            bool jumps = insn.id == INSN_br || insn.id == INSN_ret;
             int to = insn.kind == CODE_BRANCH ? (int)i + insn.target : -1;
             if (!reached[i])
                 continue;

@@ -8,17 +8,6 @@
 
 static const struct value unknown = {V_OTHER, 0, 0}, made = {V_MADE, 0, 0};
 
-uint32_t branch_target(uint32_t word, uint32_t pc)
-{
-    if ((word & 0xfc000000u) == 0x14000000u)
-        return pc + (uint32_t)signed_bits(word, 0, 26) * 4;
-    if ((word & 0xff000010u) == 0x54000000u || (word & 0x7e000000u) == 0x34000000u)
-        return pc + (uint32_t)signed_bits(word, 5, 19) * 4;
-    if ((word & 0x7e000000u) == 0x36000000u)
-        return pc + (uint32_t)signed_bits(word, 5, 14) * 4;
-    return 0;
-}
-
 // ---- ways ----
 
 static bool same_value(struct value a, struct value b)
@@ -60,33 +49,32 @@ static void branch_within(struct walk *w, uint32_t target, bool data)
     memcpy(way->compared, w->compared, sizeof way->compared);
 }
 
-static bool is_zeroing(uint32_t word)
+// Where the branch at pc leads.
+static uint32_t target_of(const struct code_insn *branch, uint32_t pc)
 {
-    return (word & 0xffffffe0u) == 0xd50b7420u; // DC ZVA
+    return pc + 4 * (uint32_t)branch->target;
 }
 
 static bool leads_back(const struct walk *w, uint32_t pc)
 {
-    unsigned i = (pc - w->header) / 4;
-    return pc >= w->header && pc <= w->last && (i >= SHAPE_LENGTH_MOST || w->back[i]);
+    return pc >= w->header && pc <= w->last && w->back[(pc - w->header) / 4];
 }
 
-static bool always_jumps(uint32_t word)
+static bool always_jumps(const struct code_insn *i)
 {
-    bool jumps = (word & 0xff9ffc1fu) == 0xd61f0000u && (word & 0x00600000u) != 0x00200000u; // BR, RET
-    return (word & 0xfc000000u) == 0x14000000u || jumps;
+    return (i->kind == CODE_BRANCH && !i->conditional) || i->id == INSN_br || i->id == INSN_ret;
 }
 
-static void find_ways_back(struct walk *w, const uint32_t *words, unsigned length)
+static void find_ways_back(struct walk *w, unsigned length)
 {
-    length = length < SHAPE_LENGTH_MOST ? length : SHAPE_LENGTH_MOST;
     for (bool more = true; more;) {
         more = false;
         for (unsigned i = length; i-- > 0;) {
+            const struct code_insn *insn = &w->insn[i];
             uint32_t pc = w->header + 4 * i;
-            bool switches = always_jumps(words[i]) && (words[i] & 0xfffffc1fu) == 0xd61f0000u;
-            bool back = pc == w->last || switches || leads_back(w, branch_target(words[i], pc)) ||
-                        (!always_jumps(words[i]) && leads_back(w, pc + 4));
+            bool branches = insn->kind == CODE_BRANCH && leads_back(w, target_of(insn, pc));
+            bool back = pc == w->last || insn->id == INSN_br || branches ||
+                        (!always_jumps(insn) && leads_back(w, pc + 4));
             more |= back && !w->back[i];
             w->back[i] = back;
         }
@@ -136,21 +124,33 @@ static void conclude(struct loop_shape *s, uint32_t last)
         s->type = counted->kind == SHAPE_EXIT_UP ? LOOP_TYPE_UP : LOOP_TYPE_DOWN;
 }
 
-// Anything that leaves the code and may come back.
-static bool is_call(uint32_t word)
+static bool is_system(const struct code_insn *i)
 {
-    bool system = (word & 0x1c000000u) == 0x14000000u && branch_target(word, 1u << 30) == 0;
-    bool hint = (word & 0xfffff000u) == 0xd5032000u || (word & 0xfffff000u) == 0xd5033000u;
-    return system && !hint && !is_zeroing(word) && (word & 0xfffffc1fu) != 0xd65f0000u;
+    return isa_info[i->id].group == GROUP_SYSTEM;
 }
 
-static void walk_other(struct walk *w, uint32_t word)
+// Anything that leaves the code and may come back, and what the system registers or caches are asked for.
+static bool is_call(const struct code_insn *i)
 {
-    if (is_zeroing(word))
-        walk_count_access(w, read_register(w, bits(word, 0, 5)), false, (struct value){V_CONSTANT, 0, 0});
+    switch (i->id) {
+    case INSN_ret:
+    case INSN_dc_zva:
+    case INSN_hint:
+    case INSN_clrex:
+    case INSN_dsb:
+    case INSN_dmb:
+    case INSN_isb: return false;
+    default: return i->kind == CODE_LEAVES || is_system(i);
+    }
+}
+
+static void walk_other(struct walk *w, const struct code_insn *i)
+{
+    if (i->id == INSN_dc_zva)
+        walk_count_access(w, walk_read(w, i->var[CODE_D]), false, (struct value){V_CONSTANT, 0, 0});
     // Of the other registers that a function may change, compilers use those that they know it leaves
     // alone.
-    if (is_call(word)) {
+    if (is_call(i)) {
         w->shape->calls = w->shape->comes_to_call = true;
         w->now[0] = made;
         w->now[30] = unknown;
@@ -165,27 +165,22 @@ static bool holds(unsigned condition, unsigned nzcv)
 }
 
 // Whether the branch leaves as soon as one of the two comparisons of a chain wants it.
-static bool leaves_by_either(const struct walk *w, uint32_t word, bool if_taken)
+static bool leaves_by_either(const struct walk *w, const struct code_insn *branch, bool if_taken)
 {
-    return w->chain && holds(bits(word, 0, 4), bits(w->chain, 0, 4)) == if_taken;
+    return w->chained && holds(branch->condition, w->otherwise) == if_taken;
 }
 
-static void walk_branch(struct walk *w, uint32_t word, uint32_t pc)
+static void walk_branch(struct walk *w, const struct code_insn *i, uint32_t pc)
 {
-    uint32_t target = branch_target(word, pc);
-    if (target == 0) {
-        walk_other(w, word);
-        return;
-    }
+    uint32_t target = target_of(i, pc);
     if (target >= w->header && target <= pc && pc != w->last)
         w->shape->inner = true;
-    bool of_flags = (word & 0xff000000u) == 0x54000000u, always = always_jumps(word);
-    struct value v = of_flags ? w->compared[0] : read_register(w, bits(word, 0, 5));
-    struct value limit = of_flags ? w->compared[1] : (struct value){V_CONSTANT, 0, 0};
-    bool data = hangs_on_data(v) || hangs_on_data(limit);
+    struct value v = i->reads_flags ? w->compared[0] : walk_read(w, i->var[CODE_D]);
+    struct value limit = i->reads_flags ? w->compared[1] : (struct value){V_CONSTANT, 0, 0};
+    bool data = hangs_on_data(v) || hangs_on_data(limit), always = !i->conditional;
     bool goes = pc == w->last || leads_back(w, target), stays = pc != w->last && leads_back(w, pc + 4);
     bool is_exit = !always && goes != stays;
-    if (is_exit && of_flags && leaves_by_either(w, word, stays)) {
+    if (is_exit && i->reads_flags && leaves_by_either(w, i, stays)) {
         note_exit(w, pc, w->before[0], w->before[1]);
         note_exit(w, pc, w->after[0], w->after[1]);
     } else if (is_exit) {
@@ -199,27 +194,29 @@ static void walk_branch(struct walk *w, uint32_t word, uint32_t pc)
     w->dead |= pc != w->last && (always || !stays);
 }
 
-static void walk_body(struct walk *w, const uint32_t *words)
+static void walk_body(struct walk *w)
 {
     for (unsigned v = 0; v < VARIABLES; v++)
         w->now[v] = (struct value){V_PLUS, v, 0};
     w->compared[0] = w->compared[1] = unknown;
-    w->way_count = w->chain = 0;
+    w->way_count = 0;
     w->data_until = 0;
-    w->dead = false;
+    w->dead = w->chained = false;
     for (uint32_t pc = w->header; pc <= w->last; pc += 4) {
-        uint32_t word = words[(pc - w->header) / 4];
+        const struct code_insn *i = &w->insn[(pc - w->header) / 4];
         join_ways(w, pc);
         if (w->dead) {
             w->shape->loops &= pc != w->last;
-            w->shape->calls |= is_call(word);
-            w->shape->returns |= (word & 0xfffffc1fu) == 0xd65f0000u;
+            w->shape->calls |= is_call(i);
+            w->shape->returns |= i->id == INSN_ret;
             continue;
         }
-        if (bits(word, 25, 4) == 10 || bits(word, 25, 4) == 11)
-            walk_branch(w, word, pc);
+        if (i->kind == CODE_BRANCH)
+            walk_branch(w, i, pc);
+        else if (i->known && (i->kind == CODE_LEAVES || is_system(i)))
+            walk_other(w, i);
         else
-            walk_instruction(w, word);
+            walk_instruction(w, i);
     }
 }
 
@@ -227,12 +224,15 @@ void loop_shape_of(uint32_t header, const uint32_t *words, unsigned length, stru
 {
     struct walk w = {.shape = shape, .header = header, .last = header + 4 * (length - 1)};
     *shape = (struct loop_shape){.type = LOOP_TYPE_NONE, .counter = 31, .counted = true};
-    shape->loops = branch_target(words[length - 1], w.last) == header;
-    find_ways_back(&w, words, length);
+    for (unsigned i = 0; i < length; i++)
+        code_decode(words[i], &w.insn[i]);
+    const struct code_insn *last = &w.insn[length - 1];
+    shape->loops = last->kind == CODE_BRANCH && target_of(last, w.last) == header;
+    find_ways_back(&w, length);
     // An address may hang on a step that is found only behind it: from the second time on all are known.
     for (unsigned pass = 0; pass < 3; pass++) {
         w.second = pass == 2;
-        walk_body(&w, words);
+        walk_body(&w);
         for (unsigned v = 0; v < VARIABLES; v++) {
             w.affine[v] = w.now[v].kind == V_PLUS && w.now[v].id == v;
             w.step[v] = w.affine[v] ? w.now[v].offset : 0;

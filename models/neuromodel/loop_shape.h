@@ -52,13 +52,10 @@ struct loop_shape {
     bool counted; // no exit hangs on loaded data
 };
 
-// Of the code from header to the branch back, of any length.
+// Of the code from header to the branch back, SHAPE_LENGTH_MOST instructions at most.
 void loop_shape_of(uint32_t header, const uint32_t *words, unsigned length, struct loop_shape *shape);
 
 // Whether a loop of this shape can be of that class.
 bool loop_shape_allows(const struct loop_shape *shape, enum loop_class class);
-
-// Where the branch at pc leads if word is a direct branch (calls are none), else 0.
-uint32_t branch_target(uint32_t word, uint32_t pc);
 
 #endif

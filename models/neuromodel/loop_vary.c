@@ -29,11 +29,11 @@ static bool feeds(const struct code_insn *a, const struct code_insn *b)
     return a->sets_flags && (b->sets_flags || b->reads_flags);
 }
 
-static bool moves(const struct code_insn *i, uint32_t word)
+static bool moves(const struct code_insn *i)
 {
-    bool by_pc = (word & 0x1f000000) == 0x10000000 || (word & 0x3b000000) == 0x18000000; // ADR, LDR literal
+    bool by_pc = i->id == INSN_adr || i->id == INSN_adrp || isa_displacement_bits(i->id).count;
     // LD1 … ST4, TBL: of more vector registers than their fields name
-    bool several = (word & 0xbe000000) == 0x0c000000 || (word & 0xbfe08c00) == 0x0e000000;
+    bool several = i->structure || isa_info[i->id].reads & Vn_list;
     return i->kind != CODE_BRANCH && i->kind != CODE_LEAVES && !by_pc && !several;
 }
 
@@ -45,18 +45,6 @@ static bool is_target(const struct varied *v, unsigned at)
     return false;
 }
 
-// Where branches lead stays where it is.
-static void move_target(uint32_t *word, const struct code_insn *insn, int by)
-{
-    uint32_t to = (uint32_t)(insn->target + by);
-    if ((*word & 0x7c000000) == 0x14000000)
-        *word = (*word & ~0x03ffffffu) | (to & 0x03ffffff);
-    else if ((*word & 0x7e000000) == 0x36000000)
-        *word = (*word & ~(0x3fffu << 5)) | (to & 0x3fff) << 5;
-    else
-        *word = (*word & ~(0x7ffffu << 5)) | (to & 0x7ffff) << 5;
-}
-
 // Puts a word before instruction at. A branch to it leads to the new word.
 static void insert(struct varied *v, unsigned at, uint32_t word)
 {
@@ -66,10 +54,9 @@ static void insert(struct varied *v, unsigned at, uint32_t word)
         int to = (int)i + insn->target;
         if (insn->kind != CODE_BRANCH)
             continue;
-        if (i >= at && to <= (int)at)
-            move_target(&body->words[i], insn, -1);
-        else if (i < at && to > (int)at)
-            move_target(&body->words[i], insn, 1);
+        // Where branches lead stays where it is.
+        int by = i >= at && to <= (int)at ? -1 : i < at && to > (int)at;
+        body->words[i] = code_set_displacement(body->words[i], insn, (uint32_t)(insn->target + by));
     }
     memmove(&body->words[at + 1], &body->words[at], (body->length - at) * sizeof body->words[0]);
     body->words[at] = word;
@@ -167,8 +154,7 @@ static void reorder(struct varied *v, struct rng *random)
         struct code_insn *a = &v->insn[i], *b = a + 1;
         bool memory = a->kind != CODE_COMPUTE && b->kind != CODE_COMPUTE &&
                       (a->kind == CODE_STORE || b->kind == CODE_STORE);
-        if (memory || !moves(a, words[i]) || !moves(b, words[i + 1]) || feeds(a, b) || feeds(b, a) ||
-            is_target(v, i + 1))
+        if (memory || !moves(a) || !moves(b) || feeds(a, b) || feeds(b, a) || is_target(v, i + 1))
             continue;
         struct code_insn insn = *a;
         uint32_t word = words[i];
@@ -187,14 +173,16 @@ static void turn_comparisons(struct varied *v, struct rng *random)
     uint32_t *words = v->body->words;
     for (unsigned i = 0; i < v->body->length; i++) {
         // CMP of two registers, neither shifted nor 31
-        if ((words[i] & 0x7fe0fc1f) != 0x6b00001f || v->insn[i].var[CODE_N] == CODE_NO_VAR ||
-            v->insn[i].var[CODE_M] == CODE_NO_VAR || rng_below(random, 2))
+        struct code_insn *insn = &v->insn[i];
+        unsigned n = insn->var[CODE_N], m = insn->var[CODE_M];
+        if ((insn->id != INSN_subs_w && insn->id != INSN_subs_x) || insn->var[CODE_D] != CODE_NO_VAR ||
+            n == CODE_NO_VAR || m == CODE_NO_VAR || rng_below(random, 2))
             continue;
         unsigned end = i + 1;
         bool good = true;
         for (; end < v->body->length && !v->insn[end].sets_flags; end++)
             if (v->insn[end].reads_flags)
-                good &= v->insn[end].kind == CODE_BRANCH && turned[words[end] & 15] != 15;
+                good &= v->insn[end].kind == CODE_BRANCH && turned[v->insn[end].condition] != 15;
         for (unsigned j = 0; j < v->body->length; j++)
             good &= v->insn[j].kind != CODE_LEAVES;
         // The next iteration may ask, too.
@@ -202,11 +190,12 @@ static void turn_comparisons(struct varied *v, struct rng *random)
             good &= !v->insn[j].reads_flags;
         if (!good)
             continue;
-        words[i] = (words[i] & ~0x1f03e0u) | (words[i] >> 5 & 31) << 16 | (words[i] >> 16 & 31) << 5;
-        code_decode(words[i], &v->insn[i]);
+        words[i] = code_set_register(words[i], insn, CODE_N, m);
+        words[i] = code_set_register(words[i], insn, CODE_M, n);
+        code_decode(words[i], insn);
         for (unsigned j = i + 1; j < end; j++)
             if (v->insn[j].reads_flags) {
-                words[j] = (words[j] & ~15u) | turned[words[j] & 15];
+                words[j] = (words[j] & ~15u) | turned[v->insn[j].condition];
                 code_decode(words[j], &v->insn[j]);
             }
     }
@@ -231,10 +220,8 @@ static void rename_registers(struct varied *v, struct loop_sample *sample, struc
         body->x[name[r]] = x[r];
     for (unsigned i = 0; i < body->length; i++)
         for (unsigned f = 0; f < CODE_FIELDS; f++)
-            if (v->insn[i].general >> f & 1) {
-                unsigned shift = code_field_shift[f], r = body->words[i] >> shift & 31;
-                body->words[i] = (body->words[i] & ~(31u << shift)) | (uint32_t)name[r] << shift;
-            }
+            if (v->insn[i].var[f] < 32)
+                body->words[i] = code_set_register(body->words[i], &v->insn[i], f, name[v->insn[i].var[f]]);
     sample->counter = name[sample->counter];
 }
 

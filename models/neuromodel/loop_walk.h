@@ -3,6 +3,7 @@
 #ifndef MODELS_LOOP_WALK_H
 #define MODELS_LOOP_WALK_H
 
+#include "core/loops/propose/loop_code.h"
 #include "loop_shape.h"
 
 // A value in an iteration.
@@ -18,8 +19,8 @@ struct value {
     int64_t offset;
 };
 
-// Variables: the registers, the vector registers, slots on the stack.
-enum { ZERO = 31, VECTORS = 32, FLAGS = 64, SLOTS = 66, VARIABLES = 66 + 48, STACK_POINTER = 65, FRAME = 29 };
+// Variables: the registers as in loop_code.h, the flags, slots on the stack.
+enum { FRAME = 29, FLAGS = CODE_V0 + 32, SLOTS, VARIABLES = SLOTS + 48 };
 
 enum { WAYS = 24 };
 
@@ -33,10 +34,12 @@ struct way {
 struct walk {
     struct loop_shape *shape;
     uint32_t header, last;
+    struct code_insn insn[SHAPE_LENGTH_MOST];
     struct value now[VARIABLES];
     struct value compared[2]; // what FLAGS were made of
-    uint32_t chain; // the CCMP that made them, if one comparison was before it; what both compared
-    struct value before[2], after[2];
+    bool chained; // a CCMP made them, and one comparison was before it
+    unsigned otherwise; // the flags that the CCMP sets where it does not compare
+    struct value before[2], after[2]; // what both compared
     bool dead; // nothing leads here
     uint32_t data_until; // what comes before may be left out because of loaded data
     struct way ways[WAYS]; // that are still to be joined
@@ -48,16 +51,6 @@ struct walk {
     bool affine[VARIABLES], second;
     bool loaded_before[VARIABLES]; // by the iteration before
 };
-
-static inline unsigned bits(uint32_t word, unsigned low, unsigned count)
-{
-    return word >> low & ((1u << count) - 1);
-}
-
-static inline int64_t signed_bits(uint32_t word, unsigned low, unsigned count)
-{
-    return (int64_t)((uint64_t)word << (64 - low - count)) >> (64 - count);
-}
 
 static inline bool hangs_on_data(struct value v)
 {
@@ -74,13 +67,14 @@ static inline bool counts(const struct walk *w, struct value v)
     return v.kind == V_PLUS && w->affine[v.id] && w->step[v.id] != 0;
 }
 
-static inline struct value read_register(const struct walk *w, unsigned r)
+// CODE_NO_VAR: 0, or a constant of the instruction.
+static inline struct value walk_read(const struct walk *w, unsigned variable)
 {
-    return r == ZERO ? (struct value){V_CONSTANT, 0, 0} : w->now[r];
+    return variable == CODE_NO_VAR ? (struct value){V_CONSTANT, 0, 0} : w->now[variable];
 }
 
 // One instruction that is no branch, call or return.
-void walk_instruction(struct walk *w, uint32_t word);
+void walk_instruction(struct walk *w, const struct code_insn *i);
 // A load or store of memory that is no slot.
 void walk_count_access(struct walk *w, struct value address, bool is_load, struct value stored);
 

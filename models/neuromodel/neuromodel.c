@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/isa/isa.h"
 #include "dispatch_tool.h"
 #include "frontend/base/prefix.h"
 #include "loop_tool.h"
@@ -213,6 +214,7 @@ int main(int argc, char **argv)
         print_usage(stdout);
         return 0;
     }
+    isa_init();
     if (argc < 2)
         return usage_error("a command is missing", "");
     const char *command = argv[1], *name = argc > 2 && argv[2][0] != '-' ? argv[2] : NULL;

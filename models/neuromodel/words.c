@@ -197,7 +197,6 @@ bool words_count(struct word_census *census, enum words_method method, unsigned 
     census->count = calloc(DISPATCH_VECTORS, sizeof census->count[0]);
     if (!census->count)
         return error_set(error, "no memory to count the instruction words");
-    isa_init();
     struct shared shared = {
         .census = census, .method = method, .lock = PTHREAD_MUTEX_INITIALIZER, .reports = report != NULL};
     if (report)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../core/isa/isa.h"
 #include "../../core/loops/expr/summary.h"
 #include "../../models/neuromodel/loop_data.h"
 
@@ -230,6 +231,7 @@ static void shipped(const char *path)
 
 int main(int argc, char **argv)
 {
+    isa_init();
     snprintf(work, sizeof work, "%s", argv[1]);
     round_trip();
     duplicates();

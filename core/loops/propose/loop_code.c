@@ -95,14 +95,18 @@ static struct form form_sum(const struct form *a, int64_t a_factor, const struct
     return f;
 }
 
-static struct form value_in(struct walk *w, const struct code_insn *i, unsigned field)
+static struct form value_of(struct walk *w, unsigned var)
 {
-    unsigned var = i->var[field];
     if (var == CODE_NO_VAR)
         return form_constant(0);
     if (!(w->written & bit_of(var)))
         w->read_first |= bit_of(var);
     return w->now[var];
+}
+
+static struct form value_in(struct walk *w, const struct code_insn *i, unsigned field)
+{
+    return value_of(w, i->var[field]);
 }
 
 static void set_var(struct walk *w, unsigned var, struct form value, bool conditional)
@@ -119,7 +123,7 @@ static void set_var(struct walk *w, unsigned var, struct form value, bool condit
 // The variable of a word of the stack: SP or X29 plus a constant. CODE_NO_VAR if it is no such place.
 static unsigned slot_of(struct walk *w, const struct code_insn *i, const struct form *address)
 {
-    if (i->pair || !address->linear || address->terms != 1 || address->factor[0] != 1 ||
+    if (i->pair || i->structure || !address->linear || address->terms != 1 || address->factor[0] != 1 ||
         (address->var[0] != CODE_SP && address->var[0] != 29))
         return CODE_NO_VAR;
     for (unsigned s = 0; s < w->slots; s++)
@@ -134,7 +138,7 @@ static unsigned slot_of(struct walk *w, const struct code_insn *i, const struct 
 
 static void visit_memory(struct walk *w, unsigned at, const struct code_insn *i, struct code_fact *fact)
 {
-    struct form n = value_in(w, i, CODE_N), m = value_in(w, i, CODE_M);
+    struct form n = value_in(w, i, CODE_N), m = value_of(w, i->pair ? CODE_NO_VAR : i->var[CODE_M]);
     struct form moved = form_sum(&n, 1, &m, i->m_factor, i->constant);
     fact->address = i->after ? n : moved;
     unsigned slot = slot_of(w, i, &fact->address);
@@ -145,22 +149,20 @@ static void visit_memory(struct walk *w, unsigned at, const struct code_insn *i,
         set_var(w, i->var[CODE_N], moved, fact->conditional);
     if (i->kind == CODE_STORE) {
         fact->value = value_in(w, i, CODE_D);
-        if (i->pair) {
-            struct form second = value_in(w, i, CODE_A);
+        if (i->pair || i->structure) {
+            struct form second = value_of(w, i->pair ? i->var[CODE_M] : CODE_NO_VAR);
             fact->value = form_mixed(&fact->value, &second);
         }
         if (fact->slot)
             set_var(w, slot, fact->value, fact->conditional);
     } else {
         fact->value = loaded;
-        if (fact->slot) {
-            struct code_insn of_slot = {.var = {(uint8_t)slot}};
-            fact->value = value_in(w, &of_slot, CODE_D);
-        }
+        if (fact->slot)
+            fact->value = value_of(w, slot);
         if (i->var[CODE_D] != CODE_NO_VAR)
             set_var(w, i->var[CODE_D], fact->value, fact->conditional);
-        if (i->pair && i->var[CODE_A] != CODE_NO_VAR)
-            set_var(w, i->var[CODE_A], loaded, fact->conditional);
+        if (i->pair && i->var[CODE_M] != CODE_NO_VAR)
+            set_var(w, i->var[CODE_M], loaded, fact->conditional);
     }
 }
 
@@ -300,7 +302,7 @@ static void find_ways_back(struct code_body *code)
         for (unsigned i = code->length; i-- > 0;) {
             const struct code_insn *insn = &code->insn[i];
             bool branch = insn->kind == CODE_BRANCH,
-                 goes_on = !insn->returns && (!branch || insn->conditional);
+                 goes_on = insn->id != INSN_ret && (!branch || insn->conditional);
             if (i + 1 == code->length || (goes_on && leads_back(code, (int)i + 1)) ||
                 (branch && leads_back(code, (int)i + insn->target)))
                 code->back |= 1u << i;
@@ -361,6 +363,11 @@ bool code_form_step(const struct code_body *code, const struct form *f, const ui
     return true;
 }
 
+unsigned code_bytes(const struct code_insn *insn)
+{
+    return insn->pair || insn->structure ? 2 * insn->size : insn->size;
+}
+
 unsigned code_bytes_beside(const struct code_body *code, unsigned at, enum code_kind kind)
 {
     const struct form *a = &code->fact[at].address;
@@ -378,7 +385,7 @@ unsigned code_bytes_beside(const struct code_body *code, unsigned at, enum code_
             same &= u < b->terms;
         }
         if (same)
-            bytes += code->insn[i].pair ? 2 * code->insn[i].size : code->insn[i].size;
+            bytes += code_bytes(&code->insn[i]);
     }
     return bytes;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What a loop body says of itself: read off the encodings of its words and one walk through them, as input of
-// the nets and for renaming registers. It proves nothing: conditional code is taken to be executed, memory
+// What a loop body says of itself: read off its instructions and one walk through them, as input of the nets
+// and for renaming registers. It proves nothing: conditional code is taken to be executed, memory
 // but for the stack's own slots to be unknown, and numbers not to wrap.
 #ifndef CORE_LOOPS_PROPOSE_LOOP_CODE_H
 #define CORE_LOOPS_PROPOSE_LOOP_CODE_H
 
 #include <stdbool.h>
 
+#include "core/isa/isa.h"
 #include "loop_nets.h"
 
 // Variables: X0..X30 and SP, V0..V31, then words of the stack, in the order in which they are met.
@@ -24,36 +25,49 @@ typedef unsigned __int128 code_set; // of variables
 
 enum code_kind { CODE_COMPUTE, CODE_LOAD, CODE_STORE, CODE_BRANCH, CODE_LEAVES };
 
-// The four places where A64 keeps register numbers: bits 4:0, 9:5, 20:16, 14:10.
+// The bytes of an op that hold the numbers of registers.
 enum { CODE_D, CODE_N, CODE_M, CODE_A, CODE_FIELDS };
-extern const uint8_t code_field_shift[CODE_FIELDS];
 
+// An instruction as the tables of core/isa have it, and what adds to them.
 struct code_insn {
+    enum insn id;
+    op op; // at pc 0
     uint8_t kind; // enum code_kind; CODE_LEAVES: a call, a return, a system call
-    bool returns; // RET: does not come back
     bool known; // false: nothing is said about registers
-    uint8_t general; // fields (bit 1 << CODE_D …) that hold the number of a general register
-    uint8_t reads, writes; // fields
+    uint8_t reads, writes; // fields (bit 1 << CODE_D …)
     uint8_t var[CODE_FIELDS]; // the variable in each field; CODE_NO_VAR: none, or ZR
     bool vector; // SIMD and FP
     bool sets_flags, reads_flags, compares; // compares: by subtraction
-    bool wide; // 64 bits
+    bool wide; // of comparisons and branches that test: 64 bits
     bool linear; // d = n_factor · n + m_factor · m + constant; so are both sides of a comparison
     uint8_t extracts; // fields of whose register only a part goes in
     bool multiplies; // d = a + m_factor · n · m
     int64_t n_factor, m_factor, constant;
     // loads and stores: address n + m_factor · m + constant
     uint8_t size; // bytes of one access
-    bool extends_sign, pair, writes_back, after; // after: the access is at n, before the addition
+    bool extends_sign, pair, structure; // pair: of registers, the second one in m; structure: LD1 … ST4
+    bool writes_back, after; // after: the access is at n, before the addition
     // branches
     bool conditional;
     uint8_t condition; // as in B.cond; for CBZ and TBZ: of n against 0
-    bool tests; // CBZ, CBNZ, TBZ, TBNZ: of register n
+    bool tests; // CBZ, CBNZ, TBZ, TBNZ: of register d
     uint8_t bit; // TBZ, TBNZ: 0..63; otherwise 64
     int32_t target; // instructions from this one
 };
 
+// Case labels of an instruction on W and X registers.
+#define CODE_W_AND_X(name, form)                                                                             \
+    case INSN_##name##_w##form:                                                                              \
+    case INSN_##name##_x##form
+
+// After isa_init.
 void code_decode(uint32_t word, struct code_insn *insn);
+// The word with the number of the general register in a field replaced; unchanged if there is none.
+uint32_t code_set_register(uint32_t word, const struct code_insn *insn, unsigned field, unsigned number);
+// The word of a direct branch or a literal with its displacement replaced, as far as that fits.
+uint32_t code_set_displacement(uint32_t word, const struct code_insn *insn, uint32_t displacement);
+// The word with the addresses that it holds replaced by 0: of a branch, ADR, ADRP or a literal.
+uint32_t code_without_address(uint32_t word, const struct code_insn *insn);
 
 enum { FORM_TERMS = 3 };
 // A value in terms of the variables at the start of the iteration: a sum, or at least what it depends on.
@@ -90,6 +104,7 @@ struct code_body {
     struct form step[CODE_VARS]; // of AFFINE variables: a sum of UNTOUCHED ones
 };
 
+// After isa_init.
 void code_read(const struct loop_body *body, struct code_body *code);
 
 // By how much a value changes from one iteration to the next, with the registers x of the entry (NULL: only
@@ -97,6 +112,8 @@ void code_read(const struct loop_body *body, struct code_body *code);
 bool code_form_step(const struct code_body *code, const struct form *f, const uint64_t *x, int64_t *step);
 // Whether it changes steadily, be it by 0.
 bool code_form_is_steady(const struct code_body *code, const struct form *f);
+// Bytes that a load or store accesses, taking structures for pairs of vectors.
+unsigned code_bytes(const struct code_insn *insn);
 // Bytes that the accesses of one kind make in an iteration beside the one at i: at addresses that differ from
 // its own by constants, its own included.
 unsigned code_bytes_beside(const struct code_body *code, unsigned i, enum code_kind kind);

@@ -1,47 +1,45 @@
 // SPDX-License-Identifier: MIT
-// Fields of A64 instructions (Arm ARM C4.1), as far as loop bodies need them.
+// What an instruction does to a loop's variables: from its line in the instruction tables (core/isa), and,
+// for what these do not say, from the two tables below: of accesses to memory and of values that are sums.
 #include "loop_code.h"
 
 #include <string.h>
 
-const uint8_t code_field_shift[CODE_FIELDS] = {0, 5, 16, 10};
+#include "core/isa/cpu.h"
 
-enum { D = 1 << CODE_D, N = 1 << CODE_N, M = 1 << CODE_M, A = 1 << CODE_A };
 enum { EQ, NE, GE = 10, LT = 11, ALWAYS = 14 };
+_Static_assert(INSN_b_le - INSN_b_eq == 13 && INSN_b_ne - INSN_b_eq == NE && INSN_b_ge - INSN_b_eq == GE &&
+                   INSN_b_lt - INSN_b_eq == LT,
+               "B.cond in the order of its conditions");
 
-static uint32_t bits(uint32_t word, unsigned high, unsigned low)
+// ---- loads and stores ----
+
+static const struct access {
+    uint8_t size; // bytes; 0: no access
+    bool extends_sign, pair, structure;
+    bool after, indexed; // the address is n, before the addition; or n + (m << imm)
+    uint8_t registers; // of a structure, if that is what the base moves on by
+} accesses[INSN_COUNT] = {
+#include "loop_accesses.def"
+};
+
+static void add_access(struct code_insn *i)
 {
-    return word >> low & ((2u << (high - low)) - 1);
+    const struct access *a = &accesses[i->id];
+    i->size = a->size;
+    i->extends_sign = a->extends_sign;
+    i->pair = a->pair;
+    i->structure = a->structure;
+    i->after = a->after;
+    i->writes_back = isa_info[i->id].writes & Xn;
+    i->constant = a->structure ? a->registers * (i->op.q ? 16 : 8) : (int64_t)i->op.imm;
+    if (a->indexed) {
+        i->m_factor = (int64_t)1 << i->op.imm;
+        i->constant = 0;
+    }
 }
 
-static int64_t signed_bits(uint32_t word, unsigned high, unsigned low)
-{
-    unsigned width = high - low + 1;
-    return (int64_t)((uint64_t)bits(word, high, low) << (64 - width)) >> (64 - width);
-}
-
-// General registers in those fields; number 31 is SP in those of sp and ZR in the others.
-static void general(struct code_insn *i, uint32_t word, unsigned reads, unsigned writes, unsigned sp)
-{
-    i->general |= reads | writes;
-    i->reads |= reads;
-    i->writes |= writes;
-    for (unsigned f = 0; f < CODE_FIELDS; f++)
-        if ((reads | writes) >> f & 1) {
-            unsigned r = word >> code_field_shift[f] & 31;
-            i->var[f] = r < 31 || (sp >> f & 1) ? r : CODE_NO_VAR;
-        }
-}
-
-static void vectors(struct code_insn *i, uint32_t word, unsigned reads, unsigned writes)
-{
-    i->vector = true;
-    i->reads |= reads;
-    i->writes |= writes;
-    for (unsigned f = 0; f < CODE_FIELDS; f++)
-        if ((reads | writes) >> f & 1)
-            i->var[f] = CODE_V0 + (word >> code_field_shift[f] & 31);
-}
+// ---- sums ----
 
 static void linear(struct code_insn *i, int64_t n_factor, int64_t m_factor, int64_t constant)
 {
@@ -51,335 +49,228 @@ static void linear(struct code_insn *i, int64_t n_factor, int64_t m_factor, int6
     i->constant = constant;
 }
 
-static void decode_immediate(struct code_insn *i, uint32_t word)
+// UBFM keeps the bits of imm of n, rotated right by a: LSL, or a word that is extended and shifted.
+static void add_unsigned_field(struct code_insn *i, unsigned width)
 {
-    bool set;
-    switch (bits(word, 25, 23)) {
-    case 0:
-    case 1: // ADR, ADRP: no number that would be the same in another place
-        general(i, word, 0, D, 0);
-        i->wide = true;
-        return;
-    case 2: { // ADD, SUB
-        set = bits(word, 29, 29);
-        int64_t constant = (int64_t)bits(word, 21, 10) << 12 * bits(word, 22, 22);
-        bool subtract = bits(word, 30, 30);
-        general(i, word, N, D, set ? N : N | D);
-        linear(i, 1, 0, subtract ? -constant : constant);
-        i->sets_flags = i->compares = set;
-        return;
-    }
-    case 4: // AND, ORR, EOR, ANDS
-        set = bits(word, 30, 29) == 3;
-        general(i, word, N, D, set ? 0 : D);
-        i->sets_flags = set;
-        return;
-    case 5: { // MOVN, MOVZ, MOVK
-        int64_t constant = (int64_t)((uint64_t)bits(word, 20, 5) << 16 * bits(word, 22, 21));
-        unsigned opcode = bits(word, 30, 29);
-        general(i, word, opcode == 3 ? D : 0, D, 0);
-        if (opcode == 2)
-            linear(i, 0, 0, constant);
-        else if (opcode == 0)
-            linear(i, 0, 0, ~constant);
-        return;
-    }
-    case 6: { // SBFM, BFM, UBFM
-        unsigned opcode = bits(word, 30, 29), immr = bits(word, 21, 16), imms = bits(word, 15, 10);
-        general(i, word, opcode == 1 ? N | D : N, D, 0);
-        i->extracts = opcode == 1 ? N | D : 0;
-        unsigned top = i->wide ? 63 : 31;
-        if (opcode == 2 && imms != top && imms + 1 == immr)
-            linear(i, (int64_t)1 << (top - imms), 0, 0); // LSL
-        else if (opcode != 1 && imms == 31 && immr == 0)
-            linear(i, 1, 0, 0); // SXTW, UXTW
-        else if (opcode != 1 && i->wide && immr > 0 && imms == 31 && 64 - immr < 32)
-            linear(i, (int64_t)1 << (64 - immr), 0, 0); // SBFIZ, UBFIZ of a word
-        return;
-    }
-    case 7: // EXTR
-        general(i, word, N | M, D, 0);
-        return;
-    default: i->known = false;
-    }
+    uint64_t mask = i->op.imm, lowest = mask & -mask;
+    bool is_shift = lowest > 1 && mask >> (width - 1) & 1;
+    bool is_word = mask / lowest == UINT32_MAX && i->op.a == (-__builtin_ctzll(mask) & (int)(width - 1));
+    if (is_shift || is_word)
+        linear(i, (int64_t)lowest, 0, 0);
 }
 
-// Of a shifted operand.
-static uint8_t shifts_right(uint32_t word)
+// SBFM shifts n left by m, then right by a: a word that is extended and shifted.
+static void add_signed_field(struct code_insn *i, unsigned width)
 {
-    return bits(word, 23, 22) && bits(word, 15, 10) ? M : 0;
+    unsigned above = width - 32;
+    if (i->op.m == above && i->op.a <= above && (i->op.a > 0 || above == 0))
+        linear(i, (int64_t)1 << (above - i->op.a), 0, 0);
 }
 
-static void decode_register(struct code_insn *i, uint32_t word)
+// Of a shifted operand that is none to the left: 0 = LSL.
+static void add_shifted(struct code_insn *i)
 {
-    bool subtract = bits(word, 30, 30), set = bits(word, 29, 29);
-    if (!bits(word, 28, 28) && !bits(word, 24, 24)) { // logical, shifted
-        set = bits(word, 30, 29) == 3;
-        general(i, word, N | M, D, 0);
-        i->sets_flags = set;
-        i->extracts = shifts_right(word);
-        if (bits(word, 30, 29) == 1 && !bits(word, 21, 21) && bits(word, 9, 5) == 31 &&
-            bits(word, 23, 22) == 0)
-            linear(i, 0, (int64_t)1 << bits(word, 15, 10), 0); // MOV
-    } else if (!bits(word, 28, 28)) { // ADD, SUB
-        bool extended = bits(word, 21, 21);
-        general(i, word, N | M, D, !extended ? 0 : set ? N : N | D);
-        unsigned shift = extended ? bits(word, 12, 10) : bits(word, 15, 10);
-        int64_t factor = (int64_t)((uint64_t)1 << (shift & 63));
-        if (extended ? bits(word, 14, 14) || bits(word, 13, 13) : bits(word, 23, 22) == 0)
-            linear(i, 1, subtract ? -factor : factor, 0);
-        i->extracts = extended ? 0 : shifts_right(word);
-        i->sets_flags = set;
-        i->compares = set;
-    } else if (bits(word, 24, 24)) { // MADD and its kin
-        unsigned opcode = bits(word, 23, 21);
-        bool high = opcode == 2 || opcode == 6;
-        general(i, word, high ? N | M : N | M | A, D, 0);
-        i->multiplies = !high;
-        i->m_factor = bits(word, 15, 15) ? -1 : 1;
-    } else {
-        switch (bits(word, 23, 21)) {
-        case 0: // ADC, SBC
-            general(i, word, N | M, D, 0);
-            i->reads_flags = true;
-            i->sets_flags = set;
-            break;
-        case 2: // CCMN, CCMP
-            general(i, word, bits(word, 11, 11) ? N : N | M, 0, 0);
-            i->reads_flags = i->sets_flags = true;
-            break;
-        case 4: // CSEL and its kin
-            general(i, word, N | M, D, 0);
-            i->reads_flags = true;
-            break;
-        case 6: general(i, word, bits(word, 30, 30) ? N : N | M, D, 0); break;
-        default: i->known = false;
-        }
-    }
+    if (i->op.a != 0 && i->op.imm != 0)
+        i->extracts = 1 << CODE_M;
 }
 
-static void decode_branch(struct code_insn *i, uint32_t word)
+static void add_value(struct code_insn *i)
 {
-    i->kind = CODE_BRANCH;
-    i->condition = ALWAYS;
-    if (bits(word, 30, 26) == 5) { // B, BL
-        i->target = (int32_t)signed_bits(word, 25, 0);
-        if (word >> 31)
-            i->kind = CODE_LEAVES;
-    } else if (bits(word, 30, 25) == 0x1a || bits(word, 30, 25) == 0x1b) { // CBZ, CBNZ, TBZ, TBNZ
-        bool bit = bits(word, 25, 25), set = bits(word, 24, 24);
-        general(i, word, D, 0, 0);
-        i->conditional = i->tests = true;
-        i->target = (int32_t)(bit ? signed_bits(word, 18, 5) : signed_bits(word, 23, 5));
-        if (bit)
-            i->bit = (uint8_t)(word >> 31 << 5 | bits(word, 23, 19));
-        // The sign decides as a comparison with 0 does.
-        bool sign = i->bit == 63 || i->bit == 31;
-        i->wide = bit ? i->bit == 63 : word >> 31;
-        i->condition = sign ? (set ? LT : GE) : (set ? NE : EQ);
-    } else if (word >> 24 == 0x54) {
-        i->conditional = i->reads_flags = true;
-        i->condition = bits(word, 3, 0);
-        i->target = (int32_t)signed_bits(word, 23, 5);
-        if (i->condition >= ALWAYS)
-            i->conditional = i->reads_flags = false;
-    } else if (word >> 25 == 0x6b) { // BR, BLR, RET
-        general(i, word, N, 0, 0);
-        i->kind = CODE_LEAVES;
-        i->returns = bits(word, 24, 21) == 2;
-    } else if ((word & 0xfffff01f) == 0xd503201f || (word & 0xfffff01f) == 0xd503301f) { // hints, barriers
-        i->kind = CODE_COMPUTE;
-    } else if (word >> 22 == 0x354) { // MSR, MRS, SYS
-        bool read = bits(word, 21, 21);
-        i->kind = CODE_COMPUTE;
-        general(i, word, read ? 0 : D, read ? D : 0, 0);
-    } else {
-        i->kind = CODE_LEAVES; // SVC, BRK, what is not allocated
-    }
-}
+    int64_t imm = (int64_t)i->op.imm;
+    switch (i->id) {
+        CODE_W_AND_X(add, _imm) : CODE_W_AND_X(adds, _imm) : linear(i, 1, 0, imm);
+        break;
+        CODE_W_AND_X(sub, _imm) : CODE_W_AND_X(subs, _imm) : linear(i, 1, 0, -imm);
+        break;
+        CODE_W_AND_X(movz, ) : linear(i, 0, 0, imm);
+        break;
+        CODE_W_AND_X(movn, ) : linear(i, 0, 0, ~imm);
+        break;
 
-// The register or registers that are loaded or stored.
-static void data(struct code_insn *i, uint32_t word, bool vector, bool load, unsigned fields)
-{
-    i->kind = load ? CODE_LOAD : CODE_STORE;
-    if (vector)
-        vectors(i, word, load ? 0 : fields, load ? fields : 0);
-    else
-        general(i, word, load ? 0 : fields, load ? fields : 0, 0);
-}
+        CODE_W_AND_X(add, ) : CODE_W_AND_X(adds, ) : linear(i, 1, 1, 0);
+        break;
+        CODE_W_AND_X(sub, ) : CODE_W_AND_X(subs, ) : linear(i, 1, -1, 0);
+        break;
+        CODE_W_AND_X(add, _lsl) : CODE_W_AND_X(adds, _lsl) : linear(i, 1, (int64_t)(1ull << imm), 0);
+        break;
+        CODE_W_AND_X(sub, _lsl) : CODE_W_AND_X(subs, _lsl) : linear(i, 1, -(int64_t)(1ull << imm), 0);
+        break;
+        // UXTB and SXTB alone are parts of a register here.
+        CODE_W_AND_X(add, _ext)
+            : CODE_W_AND_X(adds, _ext) : if (i->op.a & 3) linear(i, 1, (int64_t)1 << imm, 0);
+        break;
+        CODE_W_AND_X(sub, _ext)
+            : CODE_W_AND_X(subs, _ext) : if (i->op.a & 3) linear(i, 1, -((int64_t)1 << imm), 0);
+        break;
+        CODE_W_AND_X(orr, )
+            : // MOV
+              if (i->op.n == REG_ZERO) linear(i, 0, 1, 0);
+        break;
+        CODE_W_AND_X(orr, _shift)
+            : if (i->op.n == REG_ZERO && i->op.a == 0) linear(i, 0, (int64_t)(1ull << imm), 0);
+        add_shifted(i);
+        break;
 
-static void decode_memory(struct code_insn *i, uint32_t word)
-{
-    bool vector = bits(word, 26, 26);
-    unsigned size = bits(word, 31, 30), opcode = bits(word, 23, 22);
-    i->wide = true;
-    switch (bits(word, 29, 28)) {
-    case 0:
-        if (vector) { // LD1 … ST4
-            data(i, word, true, bits(word, 22, 22), D);
-            i->size = 16;
-            general(i, word, N, 0, N);
-            i->writes_back = i->after = bits(word, 23, 23);
-            i->pair = true;
-            if (i->writes_back && bits(word, 20, 16) != 31)
-                general(i, word, M, 0, 0);
-            else if (i->writes_back && !bits(word, 24, 24)) {
-                static const uint8_t registers[16] = {4, 4, 4, 3, 3, 3, 3, 1, 2, 2, 2};
-                i->constant = registers[bits(word, 15, 12)] * (bits(word, 30, 30) ? 16 : 8);
-            }
-            if (i->writes_back)
-                i->writes |= N;
-            return;
-        }
-        // LDXR, STXR, LDAR, STLR, CAS
-        if (size < 2 && !bits(word, 23, 23) && bits(word, 21, 21)) { // CASP
-            i->known = false;
-            return;
-        }
-        data(i, word, false, bits(word, 22, 22), D);
-        general(i, word, N, 0, N);
-        if (bits(word, 23, 23) == 0 && !bits(word, 22, 22))
-            general(i, word, 0, M, 0); // the status
-        else if (bits(word, 23, 23) && bits(word, 21, 21))
-            general(i, word, M, M, 0);
-        if (bits(word, 21, 21) && !bits(word, 23, 23))
-            general(i, word, bits(word, 22, 22) ? 0 : A, bits(word, 22, 22) ? A : 0, 0);
-        i->size = (uint8_t)(1 << size);
-        return;
-    case 1: // literal
-        if (bits(word, 24, 24)) {
-            i->known = false;
-            return;
-        }
-        if (size == 3 && !vector) // PRFM
-            return;
-        data(i, word, vector, true, D);
-        i->size = vector ? (uint8_t)(4 << size) : size == 1 ? 8 : 4;
-        return;
-    case 2: { // pairs
-        unsigned mode = bits(word, 24, 23);
-        data(i, word, vector, bits(word, 22, 22), D | A);
-        general(i, word, N, mode == 1 || mode == 3 ? N : 0, N);
-        i->size = (uint8_t)(vector ? 4 << size : size & 2 ? 8 : 4);
-        i->pair = true;
-        i->writes_back = mode == 1 || mode == 3;
-        i->after = mode == 1;
-        i->constant = signed_bits(word, 21, 15) * i->size;
-        return;
-    }
+        CODE_W_AND_X(add, _shift)
+            : CODE_W_AND_X(adds, _shift)
+            : CODE_W_AND_X(sub, _shift)
+            : CODE_W_AND_X(subs, _shift)
+            : CODE_W_AND_X(and, _shift)
+            : CODE_W_AND_X(ands, _shift)
+            : CODE_W_AND_X(bic, _shift)
+            : CODE_W_AND_X(bics, _shift)
+            : CODE_W_AND_X(orn, _shift)
+            : CODE_W_AND_X(eor, _shift) : CODE_W_AND_X(eon, _shift) : add_shifted(i);
+        break;
+        CODE_W_AND_X(bfm, ) : i->extracts = 1 << CODE_N | 1 << CODE_D;
+        break;
+    case INSN_ubfm_w: add_unsigned_field(i, 32); break;
+    case INSN_ubfm_x: add_unsigned_field(i, 64); break;
+    case INSN_sbfm_w: add_signed_field(i, 32); break;
+    case INSN_sbfm_x:
+        add_signed_field(i, 64);
+        break;
+
+        CODE_W_AND_X(madd, ) : case INSN_smaddl : case INSN_umaddl : i->multiplies = true;
+        i->m_factor = 1;
+        break;
+        CODE_W_AND_X(msub, ) : case INSN_smsubl : case INSN_umsubl : i->multiplies = true;
+        i->m_factor = -1;
+        break;
     default: break;
     }
-    bool load = vector ? opcode & 1 : opcode != 0;
-    i->size = (uint8_t)(vector && opcode & 2 ? 16 : 1 << size);
-    i->extends_sign = !vector && opcode > 1;
-    bool by_register = bits(word, 21, 21) && !bits(word, 24, 24);
-    if (!vector && size == 3 && opcode == 2 && (!by_register || bits(word, 11, 10) == 2)) { // PRFM
-        general(i, word, by_register ? N | M : N, 0, N);
+}
+
+// ---- branches ----
+
+static void add_branch(struct code_insn *i)
+{
+    const struct insn_info *info = &isa_info[i->id];
+    i->target = i->op.disp;
+    i->conditional = info->kind == KIND_CONDITION;
+    i->tests = info->reads & Xd;
+    i->condition = ALWAYS;
+    if (!i->conditional)
+        return;
+    if (!i->tests) {
+        i->condition = (uint8_t)(i->id - INSN_b_eq);
         return;
     }
-    if (bits(word, 24, 24)) {
-        data(i, word, vector, load, D);
-        general(i, word, N, 0, N);
-        i->constant = (int64_t)bits(word, 21, 10) * i->size;
-    } else if (!bits(word, 21, 21)) {
-        unsigned mode = bits(word, 11, 10);
-        data(i, word, vector, load, D);
-        general(i, word, N, mode & 1 ? N : 0, N);
-        i->constant = signed_bits(word, 20, 12);
-        i->writes_back = mode & 1;
-        i->after = mode == 1;
-    } else if (bits(word, 11, 10) == 2) {
-        unsigned shift = bits(word, 12, 12) ? (unsigned)__builtin_ctz(i->size) : 0;
-        data(i, word, vector, load, D);
-        general(i, word, N | M, 0, N);
-        i->m_factor = (int64_t)1 << shift;
-    } else if (bits(word, 11, 10) == 0) { // LDADD … SWP
-        data(i, word, false, true, D);
-        general(i, word, N | M, 0, N);
-    } else {
-        i->known = false;
+    bool one_bit = i->id == INSN_tbz || i->id == INSN_tbnz;
+    bool set = i->id == INSN_tbnz || i->id == INSN_cbnz_w || i->id == INSN_cbnz_x;
+    if (one_bit)
+        i->bit = i->op.a;
+    // The sign decides as a comparison with 0 does.
+    bool sign = i->bit == 63 || i->bit == 31;
+    i->wide = one_bit ? i->bit == 63 : i->id == INSN_cbz_x || i->id == INSN_cbnz_x;
+    i->condition = sign ? (set ? LT : GE) : (set ? NE : EQ);
+}
+
+// ---- all ----
+
+// Narrowing instructions, which keep the other half of d only in their second form (XTN2, …).
+static bool is_narrowing(enum insn id)
+{
+    switch (id) {
+    case INSN_xtn_v:
+    case INSN_sqxtn_v:
+    case INSN_sqxtun_v:
+    case INSN_uqxtn_v:
+    case INSN_fcvtn_v:
+    case INSN_fcvtxn_v:
+    case INSN_addhn_v:
+    case INSN_raddhn_v:
+    case INSN_subhn_v:
+    case INSN_rsubhn_v:
+    case INSN_shrn_vi:
+    case INSN_rshrn_vi:
+    case INSN_sqshrn_vi:
+    case INSN_sqrshrn_vi:
+    case INSN_sqshrun_vi:
+    case INSN_sqrshrun_vi:
+    case INSN_uqshrn_vi:
+    case INSN_uqrshrn_vi: return true;
+    default: return false;
     }
 }
 
-// Whether a SIMD instruction of three registers or two adds to its destination: MLA, FMLA, SABA, BSL, SABAL,
-// SMLAL, SADALP and their kin.
-static bool accumulates(uint32_t word)
+static enum code_kind kind_of(const struct insn_info *info)
 {
-    unsigned opcode = bits(word, 15, 11);
-    if ((word & 0x9f200400) == 0x0e200400)
-        return opcode == 0x12 || opcode == 0x19 || opcode == 0xf || (opcode == 3 && bits(word, 29, 29));
-    opcode >>= 1;
-    if ((word & 0x9f200c00) == 0x0e200000)
-        return opcode == 5 || opcode == 8 || opcode == 9 || opcode == 10;
-    if ((word & 0x9f000400) == 0x0f000000)
-        return opcode < 8 && opcode != 3 && opcode != 7;
-    return (word & 0x9f3ffc00) == 0x0e206800;
+    switch (info->kind) {
+    case KIND_CONDITION: return CODE_BRANCH;
+    case KIND_JUMP: return info->writes & LR ? CODE_LEAVES : CODE_BRANCH;
+    case KIND_INDIRECT:
+    case KIND_STOP: return CODE_LEAVES;
+    default: break;
+    }
+    if (info->group != GROUP_LDST)
+        return CODE_COMPUTE;
+    return info->reads & MEMORY && !(info->reads & MONITOR) ? CODE_LOAD
+           : info->writes & MEMORY                          ? CODE_STORE
+                                                            : CODE_COMPUTE;
 }
 
-static void decode_vector(struct code_insn *i, uint32_t word)
+static void add_register(struct code_insn *i, unsigned field, uint8_t index, uint32_t states,
+                         uint32_t general, uint32_t vectors, uint8_t *accessed)
 {
-    i->wide = true;
-    bool scalar = bits(word, 28, 28) && bits(word, 30, 30) == 0;
-    if (scalar && bits(word, 24, 24)) { // FMADD
-        vectors(i, word, N | M | A, D);
-    } else if (scalar && (!bits(word, 21, 21) || bits(word, 15, 10) == 0)) { // to and from general registers
-        unsigned opcode = bits(word, 18, 16);
-        if (opcode == 2 || opcode == 3 || opcode == 7) {
-            vectors(i, word, 0, D);
-            general(i, word, N, 0, 0);
-        } else {
-            vectors(i, word, N, 0);
-            general(i, word, 0, D, 0);
-        }
-    } else if (scalar && bits(word, 21, 21) && bits(word, 13, 10) == 8) { // FCMP
-        vectors(i, word, N | M, 0);
-        i->sets_flags = true;
-    } else if (scalar && bits(word, 21, 21) && bits(word, 11, 10) == 1) { // FCCMP
-        vectors(i, word, N | M, 0);
-        i->sets_flags = i->reads_flags = true;
-    } else if (scalar && bits(word, 21, 21) && bits(word, 11, 10) == 3) { // FCSEL
-        vectors(i, word, N | M, D);
-        i->reads_flags = true;
-    } else if ((word & 0x9fe08400) == 0x0e000400) { // DUP, INS, SMOV, UMOV
-        unsigned opcode = bits(word, 14, 11);
-        bool to = opcode == 5 || opcode == 7, from = opcode == 1 || opcode == 3;
-        if (from && !bits(word, 29, 29)) {
-            vectors(i, word, opcode == 3 ? D : 0, D);
-            general(i, word, N, 0, 0);
-        } else if (to && !bits(word, 29, 29)) {
-            vectors(i, word, N, 0);
-            general(i, word, 0, D, 0);
-        } else {
-            vectors(i, word, bits(word, 29, 29) ? N | D : N, D);
-        }
-    } else if ((word & 0x9ff80400) == 0x0f000400 || (scalar && bits(word, 12, 10) == 4)) { // MOVI, FMOV
-        vectors(i, word, 0, D);
-    } else {
-        // Three registers, or two; with one of the two the field of the third holds an opcode.
-        bool two = scalar ? bits(word, 14, 10) == 16
-                          : (word & 0x0e3e0c00) == 0x0e200800 || (word & 0x0e3e0c00) == 0x0e300800 ||
-                                (word & 0x0f000400) == 0x0f000400;
-        vectors(i, word, (two ? N : N | M) | (accumulates(word) ? D : 0), D);
-    }
+    if (!(states & (general | vectors)))
+        return;
+    *accessed |= (uint8_t)(1 << field);
+    i->var[field] = states & vectors ? (uint8_t)(CODE_V0 + index) : index <= REG_SP ? index : CODE_NO_VAR;
+    i->vector |= (states & vectors) != 0;
+}
+
+static void add_registers(struct code_insn *i, uint32_t states, uint8_t *accessed)
+{
+    add_register(i, CODE_D, i->op.d, states, Xd, Vd | Vd2 | Vd3 | Vd4, accessed);
+    add_register(i, CODE_N, i->op.n, states, Xn, Vn | Vn_list, accessed);
+    add_register(i, CODE_M, i->op.m, states, Xm, Vm, accessed);
+    add_register(i, CODE_A, i->op.a, states, Xa, Va, accessed);
 }
 
 void code_decode(uint32_t word, struct code_insn *i)
 {
-    *i = (struct code_insn){.kind = CODE_COMPUTE, .known = true, .bit = 64, .wide = word >> 31};
+    *i = (struct code_insn){.bit = 64};
     memset(i->var, CODE_NO_VAR, sizeof i->var);
-    switch (bits(word, 28, 25)) {
-    case 8:
-    case 9: decode_immediate(i, word); break;
-    case 10:
-    case 11: decode_branch(i, word); break;
-    case 5:
-    case 13: decode_register(i, word); break;
-    case 7:
-    case 15: decode_vector(i, word); break;
-    default:
-        if (bits(word, 27, 27) && !bits(word, 25, 25))
-            decode_memory(i, word);
-        else
-            i->known = false;
-    }
+    i->id = isa_decode(word, 0, &i->op);
+    const struct insn_info *info = &isa_info[i->id];
+    i->kind = kind_of(info);
+    i->known = i->id != INSN_UNDEFINED && !(info->reads & (Xd_pair | Xa_pair));
+    if (!i->known)
+        return;
+    add_registers(i, is_narrowing(i->id) && !i->op.q ? info->reads & ~Vd : info->reads, &i->reads);
+    add_registers(i, info->writes, &i->writes);
+    i->reads_flags = info->reads & NZCV;
+    i->sets_flags = info->writes & NZCV;
+    i->compares = i->sets_flags && !i->reads_flags && !i->vector && info->group == GROUP_ARITH;
+    i->wide = i->vector || word >> 31;
+    if (i->kind == CODE_BRANCH)
+        add_branch(i);
+    else if (i->kind == CODE_LOAD || i->kind == CODE_STORE)
+        add_access(i);
+    else
+        add_value(i);
+}
+
+static uint32_t set_bits(uint32_t word, struct isa_bits at, uint32_t value)
+{
+    uint32_t mask = (uint32_t)(((uint64_t)1 << at.count) - 1) << at.low;
+    return (word & ~mask) | (value << at.low & mask);
+}
+
+uint32_t code_set_register(uint32_t word, const struct code_insn *i, unsigned field, unsigned number)
+{
+    return set_bits(word, isa_register_bits(i->id, (enum insn_state)(Xd << field)), number);
+}
+
+uint32_t code_set_displacement(uint32_t word, const struct code_insn *i, uint32_t displacement)
+{
+    return set_bits(word, isa_displacement_bits(i->id), displacement);
+}
+
+uint32_t code_without_address(uint32_t word, const struct code_insn *i)
+{
+    if (i->id == INSN_adr || i->id == INSN_adrp)
+        return word & ~(3u << 29 | 0x7ffffu << 5); // immlo, immhi
+    return code_set_displacement(word, i, 0);
 }

@@ -83,7 +83,7 @@ static void features_of(const struct code_body *code, unsigned at, code_set affi
     *to++ = fact->slot;
     *to++ = memory ? (float)__builtin_ctz(insn->size | 16) / 4 : 0;
     *to++ = insn->extends_sign;
-    *to++ = insn->pair;
+    *to++ = insn->pair || insn->structure;
     *to++ = insn->vector;
     *to++ = insn->kind == CODE_LEAVES;
     *to++ = fact->conditional;
@@ -119,8 +119,8 @@ static void features_of(const struct code_body *code, unsigned at, code_set affi
     *to++ = memory && address->loads > 1;
     *to++ = fact->composes;
     *to++ = memory && chases(code, address);
-    *to++ = load ? loaded > insn->size * (1 + insn->pair) : loaded > 0;
-    *to++ = store ? stored > insn->size * (1 + insn->pair) : stored > 0;
+    *to++ = load ? loaded > code_bytes(insn) : loaded > 0;
+    *to++ = store ? stored > code_bytes(insn) : stored > 0;
 
     // values
     *to++ = value->loads > 0;

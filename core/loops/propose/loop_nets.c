@@ -7,6 +7,7 @@
 
 #include "iteration_predictor.h"
 #include "loop_detector.h"
+#include "core/isa/isa.h"
 #include "core/nn/model_file.h"
 #include "core/nn/sha256.h"
 
@@ -58,6 +59,7 @@ struct loop_nets *loop_nets_load(const char *folder, struct error *error)
         free(n);
         return NULL;
     }
+    isa_init(); // bodies are decoded
     detector_create(&n->detector, 0);
     recognizer_create(&n->recognizer, 0);
     predictor_create(&n->predictor, 0);

@@ -17,14 +17,13 @@ struct numbering {
 
 static void note_names(struct numbering *n)
 {
-    uint32_t met = 0;
+    uint32_t named = 0;
     for (unsigned i = n->code->length; i-- > 0;)
         for (unsigned f = 0; f < CODE_FIELDS; f++) {
-            const struct code_insn *insn = &n->code->insn[i];
-            unsigned r = n->body->words[i] >> code_field_shift[f] & 31;
-            if (!(insn->general >> f & 1) || r >= MOVED || met >> r & 1)
+            unsigned r = n->code->insn[i].var[f];
+            if (r >= MOVED || named >> r & 1)
                 continue;
-            met |= 1u << r;
+            named |= 1u << r;
             n->order[n->named++] = (uint8_t)r;
         }
 }
@@ -100,28 +99,15 @@ static void number_registers(struct numbering *n)
         }
 }
 
-static uint32_t set_bits(uint32_t word, unsigned low, unsigned count, uint32_t value)
-{
-    uint32_t mask = ((1u << count) - 1) << low;
-    return (word & ~mask) | (value << low & mask);
-}
-
 static uint32_t without_address(uint32_t word, const struct code_insn *insn, unsigned at, unsigned length)
 {
-    if ((word & 0x1f000000) == 0x10000000) // ADR, ADRP
-        return set_bits(set_bits(word, 5, 19, 0), 29, 2, 0);
-    if ((word & 0x3b000000) == 0x18000000) // LDR of a literal
-        return set_bits(word, 5, 19, 0);
-    if ((word & 0xfc000000) == 0x94000000) // BL
-        return set_bits(word, 0, 26, 0);
     if (insn->kind != CODE_BRANCH)
-        return word;
+        return code_without_address(word, insn);
     bool back = insn->target <= 0, leaves = at + (unsigned)insn->target >= length;
-    bool tests_bit = (word & 0x7e000000) == 0x36000000, always = (word & 0xfc000000) == 0x14000000;
-    unsigned count = always ? 26 : tests_bit ? 14 : 19;
     if (!back && !leaves)
         return word;
-    return set_bits(word, always ? 0 : 5, count, back ? ~0u : (1u << (count - 1)) - 1);
+    return code_set_displacement(word, insn,
+                                 back ? ~0u : ~0u >> (33 - isa_displacement_bits(insn->id).count));
 }
 
 void detector_view_of(const struct loop_body *body, struct detector_view *view)
@@ -135,10 +121,8 @@ void detector_view_of(const struct loop_body *body, struct detector_view *view)
     for (unsigned i = 0; i < body->length; i++) {
         uint32_t word = without_address(body->words[i], &code.insn[i], i, body->length);
         for (unsigned f = 0; f < CODE_FIELDS; f++)
-            if (code.insn[i].general >> f & 1) {
-                unsigned shift = code_field_shift[f];
-                word = set_bits(word, shift, 5, view->number[body->words[i] >> shift & 31]);
-            }
+            if (code.insn[i].var[f] < LOOP_REGISTERS)
+                word = code_set_register(word, &code.insn[i], f, view->number[code.insn[i].var[f]]);
         view->words[i] = word;
     }
 }
