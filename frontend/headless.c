@@ -41,7 +41,7 @@ static int run(struct session *s, struct output *output, const struct launch *la
     if (failure.text) {
         failure_report(&failure);
     }
-    launch_finish(launch);
+    demo_files_finish(&launch->recording);
     return output_close(output, s) || status != STATUS_OK ? (int)status : STATUS_USAGE;
 }
 
@@ -59,7 +59,7 @@ int headless_run(const struct options *options, struct settings *settings)
         if (output_wants_audio(output)) {
             callbacks.audio = take_audio;
         }
-        struct session *s = session_start(&launch.machine, (unsigned)launch.speed, &callbacks, &failure);
+        struct session *s = session_start(&launch.setup.config, (unsigned)launch.speed, &callbacks, &failure);
         if (s) {
             status = run(s, output, &launch);
             session_end(s);

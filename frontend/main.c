@@ -5,10 +5,10 @@
 #include "frontend/base/log.h"
 #include "frontend/command/about.h"
 #include "frontend/command/config.h"
-#include "frontend/command/launch.h"
-#include "frontend/command/options.h"
+#include "frontend/command/doom_options.h"
 #include "frontend/command/wad.h"
 #include "headless.h"
+#include "play.h"
 #include "screen.h"
 
 bool screen_needed(const struct options *options)
@@ -20,8 +20,8 @@ bool screen_needed(const struct options *options)
 static int answer(const struct options *options, struct settings *settings)
 {
     switch (options->request) {
-    case REQUEST_PLAY: return launch_play(options, settings, headless_run);
-    case REQUEST_HELP: options_print_help(stdout); break;
+    case REQUEST_PLAY: return play_by(options, settings, headless_run);
+    case REQUEST_HELP: doom_options_print_help(stdout); break;
     case REQUEST_VERSION: about_version(stdout); break;
     case REQUEST_LIST_WADS: return wad_list(stdout) ? STATUS_OK : STATUS_NO_WAD;
     case REQUEST_LIST_KEYS: about_keys(settings, stdout); break;
@@ -38,8 +38,8 @@ int main(int argc, char **argv)
     struct settings settings = {0};
     struct failure failure = {0};
     int status;
-    bool parsed = options_parse(&options, argc, argv, &failure);
-    struct config_sources sources = {options.config_file, &options.settings};
+    bool parsed = doom_options_parse(&options, argc, argv, &failure);
+    struct config_sources sources = {true, options.config_file, &options.settings};
     if (!parsed || !config_load(&settings, &sources, &failure)) {
         status = failure_report(&failure);
     } else {

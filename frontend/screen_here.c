@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Of neurodoom_window.
-#include "frontend/command/launch.h"
 #include "frontend/window/doctor.h"
 #include "frontend/window/window.h"
+#include "play.h"
 #include "screen.h"
 
 int screen_run(const struct options *options, struct settings *settings, __attribute__((unused)) char **argv)
 {
     if (options->request == REQUEST_PLAY) {
-        return launch_play(options, settings, window_run);
+        return play_by(options, settings, window_run);
     }
     if (options->request == REQUEST_DOCTOR) {
         doctor_examine(settings, stdout);

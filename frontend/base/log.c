@@ -11,6 +11,12 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static enum log_level shown = LOG_INFO;
 static FILE *file;
+static const char *program = "neurodoom";
+
+void log_set_program(const char *name)
+{
+    program = name;
+}
 
 void log_set_level(enum log_level level)
 {
@@ -50,10 +56,10 @@ void log_line(enum log_level level, const char *format, ...)
     va_end(arguments);
     pthread_mutex_lock(&lock);
     if (level <= shown) {
-        fprintf(stderr, "neurodoom: %s\n", text);
+        fprintf(stderr, "%s: %s\n", program, text);
     }
     if (file) {
-        fprintf(file, "neurodoom: %s\n", text);
+        fprintf(file, "%s: %s\n", program, text);
     }
     pthread_mutex_unlock(&lock);
     free(text);

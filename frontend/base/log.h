@@ -7,6 +7,9 @@
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
+// Whose name stands before each message, "neurodoom" if nothing else is said; before there are other threads.
+void log_set_program(const char *name);
+
 // Least important level to be shown on standard error. What the guest prints counts as LOG_INFO.
 void log_set_level(enum log_level level);
 

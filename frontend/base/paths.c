@@ -78,6 +78,12 @@ bool path_is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+bool path_is_at_or_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && (path[length] == '\0' || path[length] == '/' || length == 1);
+}
+
 const char *path_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -24,6 +24,9 @@ char *path_absolute(const char *path);
 bool path_is_file(const char *path); // or what a link to a file points to
 bool path_is_folder(const char *path);
 
+// Both absolute, without "." or "..".
+bool path_is_at_or_below(const char *path, const char *folder);
+
 // The part of path after its last slash: points into path.
 const char *path_name(const char *path);
 

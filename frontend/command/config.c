@@ -319,6 +319,18 @@ static bool read_command_line(struct settings *settings, const struct text_list 
     return true;
 }
 
+// The files that are read without being named on the command line.
+static bool read_files(struct settings *settings, struct failure *failure)
+{
+    const char *variable = getenv("NEURODOOM_CONFIG");
+    char *user = path_user(PATH_CONFIG, "neurodoom.ini");
+    bool good = read_file(settings, "/etc/neurodoom/neurodoom.ini", false, failure) &&
+                read_file(settings, user, false, failure) &&
+                (!variable || !*variable || read_file(settings, variable, true, failure));
+    free(user);
+    return good;
+}
+
 bool config_load(struct settings *settings, const struct config_sources *sources, struct failure *failure)
 {
     *settings = (struct settings){0};
@@ -329,15 +341,9 @@ bool config_load(struct settings *settings, const struct config_sources *sources
             return false;
         }
     }
-    const char *variable = getenv("NEURODOOM_CONFIG");
-    char *user = path_user(PATH_CONFIG, "neurodoom.ini");
-    bool good = read_file(settings, "/etc/neurodoom/neurodoom.ini", false, failure) &&
-                read_file(settings, user, false, failure) &&
-                (!variable || !*variable || read_file(settings, variable, true, failure)) &&
-                (!sources->file || read_file(settings, sources->file, true, failure)) &&
-                (!sources->command_line || read_command_line(settings, sources->command_line, failure));
-    free(user);
-    return good;
+    return (!sources->files || read_files(settings, failure)) &&
+           (!sources->file || read_file(settings, sources->file, true, failure)) &&
+           (!sources->command_line || read_command_line(settings, sources->command_line, failure));
 }
 
 void config_free(struct settings *settings)

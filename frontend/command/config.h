@@ -48,6 +48,7 @@ struct settings {
 
 // Where the settings of one run come from, in order.
 struct config_sources {
+    bool files; // those of the system, the user and NEURODOOM_CONFIG count
     const char *file; // of --config, or NULL
     const struct text_list *command_line; // "section.key=value" each, or NULL
 };

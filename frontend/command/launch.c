@@ -9,28 +9,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frontend/base/interrupt.h"
+#include "doom_options.h"
 #include "frontend/base/log.h"
-#include "frontend/base/models.h"
 #include "frontend/base/paths.h"
 #include "frontend/base/prefix.h"
 
 #define GUEST_SAVES "/saves"
-#define GUEST_DEMOS "/demos"
-
-// Takes ownership of host and guest.
-static void grant(struct launch *launch, char *host, char *guest, bool writable)
-{
-    launch->grants = memory_resize(launch->grants, (launch->grant_count + 1) * sizeof *launch->grants);
-    launch->grants[launch->grant_count++] =
-        (struct machine_grant){.host = host, .guest = guest, .writable = writable};
-}
 
 // Grants one file at its own absolute path and adds that path to the engine's arguments. Takes ownership.
 static void grant_file(struct launch *launch, char *absolute, bool writable)
 {
     text_list_add(&launch->arguments, text_copy(absolute));
-    grant(launch, absolute, text_copy(absolute), writable);
+    grants_add(&launch->setup.grants, absolute, text_copy(absolute), writable);
 }
 
 char *launch_data_folder(const char *name)
@@ -93,7 +83,7 @@ static bool unusable_iwad(const char *given, const char *path, const struct wad_
 static bool choose_iwad(struct launch *launch, const struct options *options, const struct settings *settings,
                         struct failure *failure)
 {
-    const struct doom_option *option = options_doom(options, "-iwad");
+    const struct doom_option *option = doom_options_given(options, "-iwad");
     const char *given = option ? option->values.items[0] : settings->iwad;
     if (!*given) {
         launch->iwad = wad_find_any();
@@ -162,63 +152,26 @@ static bool add_configuration(struct launch *launch, const char *option, const c
     return true;
 }
 
-// A demo file as given, here or in the demo folder; what is no file is left to the engine, as a lump's name.
 static void add_demo(struct launch *launch, const char *given, const char *demos)
 {
-    size_t length = strlen(given);
-    const char *suffix = length > 4 && text_same(given + length - 4, ".lmp") ? "" : ".lmp";
-    char *here = text_format("%s%s", given, suffix);
-    char *kept = text_format("%s/%s%s", demos ? demos : ".", path_name(given), suffix);
-    char *path = path_is_file(here) ? path_absolute(here) : path_is_file(kept) ? path_absolute(kept) : NULL;
+    char *path = demo_files_find(given, demos);
     if (path) {
         grant_file(launch, path, false);
-    } else {
+    } else { // the engine looks for a lump of that name
         text_list_add(&launch->arguments, text_copy(given));
     }
     free(launch->demo);
     launch->demo = text_copy(path_name(given));
-    free(here);
-    free(kept);
-}
-
-// When the file was last written, in ns; 0: it does not exist.
-static int64_t changed(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 ? info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec : 0;
 }
 
 static bool add_recording(struct launch *launch, const char *given, const char *demos,
                           struct failure *failure)
 {
-    char *name = text_copy(path_name(given));
-    size_t length = strlen(name);
-    if (length > 4 && text_same(name + length - 4, ".lmp")) {
-        name[length - 4] = '\0';
+    char *name = demo_files_record(&launch->recording, given, demos, failure);
+    if (name) {
+        text_list_add(&launch->arguments, name);
     }
-    if (!*name || !demos) {
-        free(name);
-        return fail(failure, STATUS_USAGE, "-record: %s",
-                    demos ? "a file has to be named, not a folder" : "there is no folder to record demos in");
-    }
-    free(launch->recorded);
-    free(launch->recorded_target);
-    launch->recorded = text_format("%s/%s.lmp", demos, name);
-    launch->recorded_target = NULL;
-    if (strchr(given, '/')) {
-        char *folder = text_format("%.*s", (int)(path_name(given) - given), given);
-        if (!path_is_folder(folder)) {
-            fail(failure, STATUS_USAGE, "-record: there is no folder %s", folder);
-            free(folder);
-            free(name);
-            return false;
-        }
-        launch->recorded_target = text_format("%s%s.lmp", folder, name);
-        free(folder);
-    }
-    launch->recorded_before = changed(launch->recorded);
-    text_list_add(&launch->arguments, name);
-    return true;
+    return name;
 }
 
 static bool add_doom_option(struct launch *launch, const struct doom_option *option, const char *demos,
@@ -239,65 +192,6 @@ static bool add_doom_option(struct launch *launch, const struct doom_option *opt
         }
     }
     return good;
-}
-
-static bool is_at_or_below(const char *path, const char *folder)
-{
-    size_t length = strlen(folder);
-    return strncmp(path, folder, length) == 0 && (path[length] == '\0' || path[length] == '/' || length == 1);
-}
-
-// The folder for translated code, or NULL. That is code for the host: the guest must not be able to write
-// anything in there, nor the folder itself.
-static char *make_cache_folder(const struct launch *launch)
-{
-    char *wanted = path_user(PATH_CACHE, NULL);
-    char *folder = path_make_folder(wanted) ? path_absolute(wanted) : NULL;
-    if (!folder) {
-        log_line(LOG_WARNING, "cannot create the folder %s: %s; translated code is not kept", wanted,
-                 strerror(errno));
-    }
-    free(wanted);
-    for (size_t i = 0; folder && i < launch->grant_count; i++) {
-        const struct machine_grant *grant = &launch->grants[i];
-        char *host = grant->writable ? path_absolute(grant->host) : NULL;
-        if (host && (is_at_or_below(folder, host) || is_at_or_below(host, folder))) {
-            log_line(LOG_WARNING, "the game may write to %s, so translated code is not kept in %s", host,
-                     folder);
-            free(folder);
-            folder = NULL;
-        }
-        free(host);
-    }
-    return folder;
-}
-
-static void prepare_nets(struct launch *launch, const struct options *options,
-                         const struct settings *settings)
-{
-    struct machine_config *machine = &launch->machine;
-    if (settings->neural || options->dispatch_given) {
-        machine->dispatch = (enum machine_dispatch)settings->dispatch;
-    }
-    machine->loops = settings->loops && (settings->neural || options->loops_given);
-    machine->idle = settings->idle && (settings->neural || options->idle_given);
-    machine->verify = settings->verify;
-    if (find_model("dispatch-10279", NULL, launch->dispatch_model, sizeof launch->dispatch_model)) {
-        machine->dispatch_model = launch->dispatch_model;
-    } else {
-        launch->dispatch_model[0] = '\0';
-        log_line(LOG_WARNING, "there is no dispatch net (dispatch-10279.npy): the tables dispatch");
-    }
-    const char *missing = action_missing(ACTION_LOOPS);
-    if (!missing && find_loop_models(NULL, launch->loop_models, sizeof launch->loop_models)) {
-        machine->loop_models = launch->loop_models;
-        return;
-    }
-    launch->loop_models[0] = '\0';
-    if (machine->loops || machine->verify) {
-        log_line(LOG_WARNING, "%s%s", missing ? missing : "there are no nets for loops: no loop is replaced",
-                 machine->verify ? ", and --verify has nothing to compare" : "");
-    }
 }
 
 bool launch_prepare(struct launch *launch, const struct options *options, const struct settings *settings,
@@ -321,118 +215,44 @@ bool launch_prepare(struct launch *launch, const struct options *options, const 
             good = add_doom_option(launch, &options->doom[i], demos, failure);
         }
     }
-    launch->machine.cwd = demos ? GUEST_DEMOS : NULL;
+    struct machine_config *machine = &launch->setup.config;
+    machine->cwd = demos ? GUEST_DEMOS : NULL;
     if (saves) {
-        grant(launch, saves, text_copy(GUEST_SAVES), true);
+        grants_add(&launch->setup.grants, saves, text_copy(GUEST_SAVES), true);
         text_list_add(&launch->environment, text_copy("HOME=" GUEST_SAVES));
         text_list_add(&launch->environment, text_copy("NEURODOOM_SAVEDIR=" GUEST_SAVES));
     }
     if (demos) {
-        grant(launch, demos, text_copy(GUEST_DEMOS), true);
+        grants_add(&launch->setup.grants, demos, text_copy(GUEST_DEMOS), true);
     }
-    if (!good) {
+    if (!good || !machine_setup_fill(&launch->setup, options, settings, false, failure)) {
         return false;
     }
 
-    launch->timed_demo = options_doom(options, "-timedemo") != NULL;
+    launch->timed_demo = doom_options_given(options, "-timedemo") != NULL;
     bool virtual_clock =
         settings->clock == CLOCK_VIRTUAL || (settings->clock == CLOCK_AUTO && options->headless);
     launch->speed = settings->speed != SPEED_AUTO ? settings->speed : virtual_clock ? SPEED_MAX : 100;
     static const char *const no_environment[] = {NULL};
-    launch->machine.program = launch->program;
-    launch->machine.argv = (const char *const *)launch->arguments.items;
-    launch->machine.envp =
+    machine->program = launch->program;
+    machine->argv = (const char *const *)launch->arguments.items;
+    machine->envp =
         launch->environment.count ? (const char *const *)launch->environment.items : no_environment;
-    launch->machine.grants = launch->grants;
-    launch->machine.grant_count = launch->grant_count;
-    launch->cache = make_cache_folder(launch);
-    launch->machine.engine = (enum machine_engine)settings->engine;
-    launch->machine.cache_folder = launch->cache;
-    launch->library = path_installed(PREFIX_LIBRARY);
-    launch->machine.library_folder = launch->library;
-    launch->machine.ram = (uint64_t)settings->ram << 20;
-    launch->machine.device = true;
-    prepare_nets(launch, options, settings);
-    launch->machine.deterministic = virtual_clock;
-    launch->machine.clock = virtual_clock ? MACHINE_CLOCK_VIRTUAL : MACHINE_CLOCK_REAL;
+    machine->ram = (uint64_t)settings->ram << 20;
+    machine->device = true;
+    machine->deterministic = virtual_clock;
+    machine->clock = virtual_clock ? MACHINE_CLOCK_VIRTUAL : MACHINE_CLOCK_REAL;
     return true;
-}
-
-// rename, or a copy where the target is on another file system.
-static bool move_file(const char *from, const char *to)
-{
-    if (rename(from, to) == 0) {
-        return true;
-    }
-    FILE *stream = errno == EXDEV ? fopen(from, "re") : NULL;
-    struct new_file copy;
-    if (!stream || !new_file_open(&copy, to)) {
-        if (stream) {
-            fclose(stream);
-        }
-        return false;
-    }
-    char buffer[65536];
-    for (size_t n; (n = fread(buffer, 1, sizeof buffer, stream)) > 0;) {
-        fwrite(buffer, 1, n, copy.stream);
-    }
-    bool good = !ferror(stream);
-    fclose(stream);
-    if (!good) {
-        new_file_discard(&copy);
-        return false;
-    }
-    return new_file_commit(&copy) && unlink(from) == 0;
-}
-
-void launch_finish(const struct launch *launch)
-{
-    if (!launch->recorded || changed(launch->recorded) == launch->recorded_before) {
-        return;
-    }
-    const char *place = launch->recorded;
-    if (launch->recorded_target) {
-        if (move_file(launch->recorded, launch->recorded_target)) {
-            place = launch->recorded_target;
-        } else {
-            log_line(LOG_WARNING, "cannot move the recording to %s: %s", launch->recorded_target,
-                     strerror(errno));
-        }
-    }
-    log_line(LOG_INFO, "the demo is in %s", place);
 }
 
 void launch_free(struct launch *launch)
 {
-    for (size_t i = 0; i < launch->grant_count; i++) {
-        free((char *)launch->grants[i].host);
-        free((char *)launch->grants[i].guest);
-    }
-    free(launch->grants);
+    machine_setup_free(&launch->setup);
+    demo_files_free(&launch->recording);
     free(launch->program);
-    free(launch->cache);
-    free(launch->library);
     free(launch->iwad);
     free(launch->demo);
-    free(launch->recorded);
-    free(launch->recorded_target);
     text_list_free(&launch->arguments);
     text_list_free(&launch->environment);
     *launch = (struct launch){0};
-}
-
-int launch_play(const struct options *options, struct settings *settings,
-                int (*run)(const struct options *options, struct settings *settings))
-{
-    char *folder = path_user(PATH_STATE, NULL);
-    char *path = path_user(PATH_STATE, "neurodoom.log");
-    if (path_make_folder(folder)) {
-        log_open(path);
-    }
-    free(folder);
-    free(path);
-    interrupt_catch();
-    int status = run(options, settings);
-    log_close();
-    return status;
 }

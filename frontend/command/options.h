@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The command line: host options, mostly in GNU style, and DOOM's own options, which reach the engine
-// unchanged whether they are written with one dash or two.
+// What the command lines of neurodoom and a64run say, and how both read the options that are ours, in GNU
+// style.
 #ifndef FRONTEND_OPTIONS_H
 #define FRONTEND_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "frontend/base/status.h"
 #include "frontend/base/text.h"
@@ -51,20 +51,45 @@ struct options {
     uint32_t frames; // stop after that many; 0: when the game ends
     struct screenshot_order *screenshots;
     size_t screenshot_count;
-    char *frame_hash, *stats, *csv, *json, *wav, *audio_hash, *config_file; // paths or NULL
+    char *frame_hash, *stats, *csv, *json, *wav, *audio_hash, *config_file, *models; // paths or NULL
+    struct text_list folders; // that the program may write in
     struct text_list settings; // "section.key=value"
     struct doom_option *doom;
     size_t doom_count;
+    char *const *program; // and its arguments, of the command line
 };
 
-// False: *failure says what is wrong. In either case options_free is due.
-bool options_parse(struct options *options, int argc, char *const *argv, struct failure *failure);
 void options_free(struct options *options);
 
-// The given DOOM option (with one dash), or NULL.
-const struct doom_option *options_doom(const struct options *options, const char *name);
+// ---- our own options, as tables ----
 
-// The page that --help prints.
-void options_print_help(FILE *stream);
+enum option_kind {
+    OPTION_REQUEST, // number: enum request
+    OPTION_SETTING, // text: section.key; takes a value
+    OPTION_FIXED_SETTING, // text: section.key=value
+    OPTION_PATH, // number: offset of a char * in struct options
+    OPTION_LIST, // number: offset of a struct text_list in struct options; may be given again
+    OPTION_HEADLESS,
+    OPTION_FRAMES,
+    OPTION_SCREENSHOT,
+    OPTION_SET,
+    OPTION_OPT,
+    OPTION_LATER, // text: what is missing from this build
+};
+
+struct option {
+    const char *name; // without dashes
+    enum option_kind kind;
+    const char *text;
+    size_t number;
+};
+
+// The option of that name (length bytes) in a table of count options, or NULL.
+const struct option *options_find(const struct option *table, size_t count, const char *name, size_t length);
+
+// Does what the option at argv[*at] says, with its value in the same word, behind "=" (after_name: what
+// follows its name there), or in the next one; *at moves to the last word used.
+bool options_apply(struct options *options, const struct option *option, const char *after_name, int argc,
+                   char *const *argv, int *at, struct failure *failure);
 
 #endif

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <xxhash.h>
 
+#include "audio_files.h"
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
-#include "audio_files.h"
 #include "png.h"
 #include "record.h"
 #include "stats.h"
@@ -131,7 +131,7 @@ bool output_frame(struct output *o, struct session *s, const struct machine_fram
     }
     if (recording) {
         struct device_info info = {0};
-        session_get_info(s, &info);
+        machine_get_device_info(session_machine(s), &info);
         const char *phase = record_phase(&info);
         if (o->whole) {
             record_frame(o->whole, figures, phase, hash);
@@ -223,14 +223,6 @@ void output_marker(struct output *o, const char *label)
     pthread_mutex_unlock(&o->lock);
 }
 
-static bool write_stats(struct output *o, struct session *s)
-{
-    char *text = stats_json(s);
-    bool good = write_whole_file(o->options->stats, text, strlen(text));
-    free(text);
-    return good;
-}
-
 void output_renew_stats(struct output *o, struct session *s)
 {
     struct timespec now;
@@ -243,7 +235,7 @@ void output_renew_stats(struct output *o, struct session *s)
     struct stat info;
     if (strcmp(o->options->stats, "-") != 0 &&
         (stat(o->options->stats, &info) != 0 || S_ISREG(info.st_mode))) {
-        write_stats(o, s);
+        stats_write(s, o->options->stats);
     }
 }
 
@@ -282,7 +274,7 @@ bool output_close(struct output *o, struct session *s)
             record_write_json(o->whole, options->json, o->launch, o->settings, timed_tics(s)), options->json);
     }
     if (s && options->stats) {
-        good &= report_unwritten(write_stats(o, s), options->stats);
+        good &= report_unwritten(stats_write(s, options->stats), options->stats);
     }
     for (size_t i = 0; s && i < options->screenshot_count; i++) {
         if (!o->screenshots_done[i]) {

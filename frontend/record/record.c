@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters.h"
 #include "frontend/base/host.h"
 #include "frontend/base/paths.h"
 #include "frontend/base/sha256.h"
@@ -261,19 +262,19 @@ static void add_hash(cJSON *object, const char *name, const char *path)
 static void add_settings(cJSON *root, const struct launch *launch, const struct settings *settings)
 {
     cJSON *object = cJSON_AddObjectToObject(root, "settings");
-    cJSON_AddStringToObject(object, "engine", machine_engine_name(launch->machine.engine));
+    cJSON_AddStringToObject(object, "engine", machine_engine_name(launch->setup.config.engine));
     cJSON_AddStringToObject(object, "clock",
-                            launch->machine.clock == MACHINE_CLOCK_VIRTUAL ? "virtual" : "real");
+                            launch->setup.config.clock == MACHINE_CLOCK_VIRTUAL ? "virtual" : "real");
     if (launch->speed == SPEED_MAX) {
         cJSON_AddStringToObject(object, "speed", "max");
     } else {
         cJSON_AddNumberToObject(object, "speed", launch->speed);
     }
     cJSON_AddNumberToObject(object, "ram_mib", settings->ram);
-    cJSON_AddStringToObject(object, "dispatch", machine_dispatch_names[launch->machine.dispatch]);
-    cJSON_AddBoolToObject(object, "loops", launch->machine.loop_models && launch->machine.loops);
-    cJSON_AddBoolToObject(object, "idle", launch->machine.idle);
-    cJSON_AddBoolToObject(object, "verify", launch->machine.verify);
+    cJSON_AddStringToObject(object, "dispatch", machine_dispatch_names[launch->setup.config.dispatch]);
+    cJSON_AddBoolToObject(object, "loops", launch->setup.config.loop_models && launch->setup.config.loops);
+    cJSON_AddBoolToObject(object, "idle", launch->setup.config.idle);
+    cJSON_AddBoolToObject(object, "verify", launch->setup.config.verify);
     cJSON *arguments = cJSON_AddArrayToObject(object, "arguments");
     for (size_t i = 1; i < launch->arguments.count; i++) {
         cJSON_AddItemToArray(arguments, cJSON_CreateString(launch->arguments.items[i]));
@@ -314,7 +315,7 @@ bool record_write_json(struct recording *r, const char *path, const struct launc
     }
     add_hash(cJSON_AddObjectToObject(root, "guest"), "elf_sha256", launch->program);
     add_settings(root, launch, settings);
-    add_variants(root, r, &launch->machine);
+    add_variants(root, r, &launch->setup.config);
     // There is nothing to compare with one variant: the fields are there, with no values.
     cJSON *comparison = cJSON_AddObjectToObject(root, "compare");
     static const char *const fields[] = {"a", "b", "speedup", "ci95", "hash_equal"};
@@ -326,17 +327,12 @@ bool record_write_json(struct recording *r, const char *path, const struct launc
         cJSON_AddItemToArray(warnings,
                              cJSON_CreateString("fewer than 100 frames: the percentiles mean little"));
     }
-    if (launch->machine.clock == MACHINE_CLOCK_REAL && !launch->timed_demo && launch->speed != SPEED_MAX) {
+    if (launch->setup.config.clock == MACHINE_CLOCK_REAL && !launch->timed_demo &&
+        launch->speed != SPEED_MAX) {
         cJSON_AddItemToArray(
             warnings,
             cJSON_CreateString("the engine was paced by the clock: fps does not tell what was possible"));
     }
 
-    char *text = cJSON_Print(root);
-    cJSON_Delete(root);
-    char *lines = text_format("%s\n", text);
-    cJSON_free(text);
-    bool good = write_whole_file(path, lines, strlen(lines));
-    free(lines);
-    return good;
+    return counters_write(root, path);
 }

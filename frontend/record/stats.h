@@ -5,7 +5,7 @@
 
 #include "frontend/session/session.h"
 
-// The text of the file, on the heap. Counters that nothing counts yet are null.
-char *stats_json(struct session *s);
+// Writes the file. False: errno tells why.
+bool stats_write(struct session *s, const char *path);
 
 #endif

@@ -38,7 +38,7 @@ enum status session_conclude(struct session *s, bool interrupted, struct failure
         return STATUS_ENGINE;
     }
     struct machine_stats stats;
-    session_get_stats(s, &stats);
+    machine_get_stats(session_machine(s), &stats);
     if (stats.verify_failures) {
         fail(failure, STATUS_DIFFERS,
              "--verify: %llu entries of replaced loops did not do what the plain loop does; those loops were "

@@ -156,14 +156,14 @@ static void measure(struct session *s, const struct machine_frame *frame, int64_
         .present_ms = milliseconds(s->last_present_ns),
         .idle_ms = milliseconds((int64_t)(stats.idle_ns - s->last_stats.idle_ns)),
         .retired = stats.retired - s->last_stats.retired,
-        .engine = session_engine(s),
-        .replaces_loops = session_has_loops(s) && session_get_loops(s),
+        .engine = machine_get_engine(s->machine),
+        .replaces_loops = machine_has_loops(s->machine) && machine_get_loops(s->machine),
         .dispatch_total = stats.dispatch_total - s->last_stats.dispatch_total,
         .dispatch_hit = stats.dispatch_hit - s->last_stats.dispatch_hit,
-        .has_loops = session_has_loops(s),
+        .has_loops = machine_has_loops(s->machine),
         .credited = stats.credited - s->last_stats.credited,
         .iterations_skipped = stats.iterations_skipped - s->last_stats.iterations_skipped,
-        .loops_active = session_get_loops(s) ? stats.loops_proved : 0,
+        .loops_active = machine_get_loops(s->machine) ? stats.loops_proved : 0,
         .loops_new = stats.loops_detected - s->last_stats.loops_detected,
         .loops_rejected = stats.loops_rejected - s->last_stats.loops_rejected,
     };
@@ -354,6 +354,11 @@ struct session *session_start(const struct machine_config *config, unsigned spee
     return s;
 }
 
+machine *session_machine(struct session *s)
+{
+    return s->machine;
+}
+
 void session_get_state(struct session *s, struct session_state *state)
 {
     pthread_mutex_lock(&s->lock);
@@ -363,16 +368,6 @@ void session_get_state(struct session *s, struct session_state *state)
         state->seconds = (double)(now_ns() - s->started_ns) / 1e9;
     }
     pthread_mutex_unlock(&s->lock);
-}
-
-void session_get_stats(struct session *s, struct machine_stats *stats)
-{
-    machine_get_stats(s->machine, stats);
-}
-
-bool session_get_info(struct session *s, struct device_info *info)
-{
-    return machine_get_device_info(s->machine, info);
 }
 
 unsigned session_get_history(struct session *s, struct frame_figures figures[SESSION_HISTORY])
@@ -446,11 +441,6 @@ void session_set_engine(struct session *s, enum machine_engine engine)
     machine_request_stop(s->machine);
 }
 
-enum machine_engine session_engine(struct session *s)
-{
-    return machine_get_engine(s->machine);
-}
-
 char *session_take_message(struct session *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -460,50 +450,10 @@ char *session_take_message(struct session *s)
     return message;
 }
 
-bool session_has_dispatch(struct session *s)
-{
-    return machine_has_dispatch(s->machine);
-}
-
 void session_set_dispatch(struct session *s, enum machine_dispatch dispatch)
 {
     machine_set_dispatch(s->machine, dispatch);
     machine_request_stop(s->machine);
-}
-
-enum machine_dispatch session_get_dispatch(struct session *s)
-{
-    return machine_get_dispatch(s->machine);
-}
-
-bool session_has_loops(struct session *s)
-{
-    return machine_has_loops(s->machine);
-}
-
-void session_set_loops(struct session *s, bool on)
-{
-    machine_set_loops(s->machine, on);
-}
-
-bool session_get_loops(struct session *s)
-{
-    return machine_get_loops(s->machine);
-}
-
-size_t session_list_loops(struct session *s, struct machine_loop *loops, size_t max)
-{
-    return machine_list_loops(s->machine, loops, max);
-}
-
-void session_set_idle(struct session *s, bool on)
-{
-    machine_set_idle(s->machine, on);
-}
-
-bool session_get_idle(struct session *s)
-{
-    return machine_get_idle(s->machine);
 }
 
 void session_ask_to_quit(struct session *s)

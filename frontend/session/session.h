@@ -90,10 +90,10 @@ struct session *session_start(const struct machine_config *config, unsigned spee
 // call.
 const struct session_picture *session_take_picture(struct session *s);
 
+// The machine, for those functions of core.h that any thread may call.
+machine *session_machine(struct session *s);
+
 void session_get_state(struct session *s, struct session_state *state);
-void session_get_stats(struct session *s, struct machine_stats *stats);
-// False before the guest has opened its device.
-bool session_get_info(struct session *s, struct device_info *info);
 
 // Copies the figures of the last frames, oldest first; returns how many, at most SESSION_HISTORY.
 #define SESSION_HISTORY 512
@@ -115,24 +115,11 @@ void session_set_speed(struct session *s, unsigned percent);
 
 // Takes effect soon; a translator that cannot start leaves the interpreter, and a message.
 void session_set_engine(struct session *s, enum machine_engine engine);
-enum machine_engine session_engine(struct session *s);
 
 // The last thing that the machine had to say to the user, once; on the heap, or NULL if there is nothing new.
 char *session_take_message(struct session *s);
 
-// False where there is no dispatch net.
-bool session_has_dispatch(struct session *s);
-void session_set_dispatch(struct session *s, enum machine_dispatch dispatch);
-enum machine_dispatch session_get_dispatch(struct session *s);
-
-// False where no loop is ever replaced: see machine_has_loops.
-bool session_has_loops(struct session *s);
-void session_set_loops(struct session *s, bool on);
-bool session_get_loops(struct session *s);
-size_t session_list_loops(struct session *s, struct machine_loop *loops, size_t max);
-
-void session_set_idle(struct session *s, bool on);
-bool session_get_idle(struct session *s);
+void session_set_dispatch(struct session *s, enum machine_dispatch dispatch); // takes effect soon
 
 // Asks the guest to end in good order: it saves its configuration. A pause is lifted.
 void session_ask_to_quit(struct session *s);

@@ -111,7 +111,7 @@ static void step(struct app *app)
 
 static void switch_engine(struct app *app)
 {
-    bool interpreting = session_engine(app->session) == MACHINE_ENGINE_INTERP;
+    bool interpreting = machine_get_engine(session_machine(app->session)) == MACHINE_ENGINE_INTERP;
     enum machine_engine engine = interpreting ? MACHINE_ENGINE_TRANSLATE : MACHINE_ENGINE_INTERP;
     session_set_engine(app->session, engine);
     toast_add(&app->toasts, "engine %s", machine_engine_name(engine));
@@ -135,7 +135,7 @@ static void toggle(struct app *app, const char *name, bool *value)
 
 static void set_dispatch(struct app *app, enum machine_dispatch dispatch)
 {
-    if (!session_has_dispatch(app->session)) {
+    if (!machine_has_dispatch(session_machine(app->session))) {
         toast_add(&app->toasts, "there is no dispatch net: see neurodoom --doctor");
         return;
     }
@@ -148,20 +148,20 @@ static void set_dispatch(struct app *app, enum machine_dispatch dispatch)
 
 static void toggle_loops(struct app *app)
 {
-    if (!session_has_loops(app->session)) {
+    if (!machine_has_loops(session_machine(app->session))) {
         toast_add(&app->toasts, "no loop can be replaced: see neurodoom --doctor");
         return;
     }
-    bool on = !session_get_loops(app->session);
-    session_set_loops(app->session, on);
+    bool on = !machine_get_loops(session_machine(app->session));
+    machine_set_loops(session_machine(app->session), on);
     toast_add(&app->toasts, "loops %s", on ? "on" : "off");
     mark(app, 'L', on ? "loops=on" : "loops=off");
 }
 
 static void toggle_idle(struct app *app)
 {
-    bool on = !session_get_idle(app->session);
-    session_set_idle(app->session, on);
+    bool on = !machine_get_idle(session_machine(app->session));
+    machine_set_idle(session_machine(app->session), on);
     toast_add(&app->toasts, "idle %s", on ? "on" : "off");
     mark(app, 'I', on ? "idle=on" : "idle=off");
 }
@@ -169,12 +169,12 @@ static void toggle_idle(struct app *app)
 enum neural app_neural(const struct app *app)
 {
     struct session *s = app->session;
-    bool dispatch = session_has_dispatch(s), loops = session_has_loops(s);
+    bool dispatch = machine_has_dispatch(session_machine(s)), loops = machine_has_loops(session_machine(s));
     if (!dispatch && !loops) {
         return NEURAL_MISSING;
     }
-    bool on =
-        (dispatch && session_get_dispatch(s) != MACHINE_DISPATCH_OFF) || (loops && session_get_loops(s));
+    bool on = (dispatch && machine_get_dispatch(session_machine(s)) != MACHINE_DISPATCH_OFF) ||
+              (loops && machine_get_loops(session_machine(s)));
     return on ? NEURAL_ON : NEURAL_OFF;
 }
 
@@ -191,15 +191,15 @@ static void toggle_neural(struct app *app)
     bool on = neural == NEURAL_OFF;
     enum machine_dispatch dispatch = (enum machine_dispatch)app->settings->dispatch;
     bool loops = app->settings->loops, idle = app->settings->idle;
-    bool any =
-        (session_has_dispatch(s) && dispatch != MACHINE_DISPATCH_OFF) || (session_has_loops(s) && loops);
+    bool any = (machine_has_dispatch(session_machine(s)) && dispatch != MACHINE_DISPATCH_OFF) ||
+               (machine_has_loops(session_machine(s)) && loops);
     if (!any) {
         dispatch = MACHINE_DISPATCH_HYBRID;
         loops = idle = true;
     }
     session_set_dispatch(s, on ? dispatch : MACHINE_DISPATCH_OFF);
-    session_set_loops(s, on && loops);
-    session_set_idle(s, on && idle);
+    machine_set_loops(session_machine(s), on && loops);
+    machine_set_idle(session_machine(s), on && idle);
     toast_add(&app->toasts, "neural %s", on ? "on" : "off");
     mark(app, 'N', on ? "neural=on" : "neural=off");
 }
@@ -216,7 +216,7 @@ void app_perform(struct app *app, enum action action)
     switch (action) {
     case ACTION_NEURAL: toggle_neural(app); break;
     case ACTION_DISPATCH:
-        set_dispatch(app, (session_get_dispatch(app->session) + 1) % MACHINE_DISPATCH_MODES);
+        set_dispatch(app, (machine_get_dispatch(session_machine(app->session)) + 1) % MACHINE_DISPATCH_MODES);
         break;
     case ACTION_LOOPS: toggle_loops(app); break;
     case ACTION_IDLE: toggle_idle(app); break;
@@ -280,11 +280,14 @@ void app_values(const struct app *app, char values[ACTION_COUNT][24])
     struct session *s = app->session;
     enum neural neural = app_neural(app);
     set_value(values[ACTION_NEURAL], neural == NEURAL_ON ? "on" : neural == NEURAL_OFF ? "off" : "N/A");
-    set_value(values[ACTION_DISPATCH],
-              session_has_dispatch(s) ? machine_dispatch_names[session_get_dispatch(s)] : "N/A");
-    set_value(values[ACTION_LOOPS], !session_has_loops(s) ? "N/A" : session_get_loops(s) ? "on" : "off");
-    set_value(values[ACTION_IDLE], session_get_idle(s) ? "on" : "off");
-    set_value(values[ACTION_ENGINE], machine_engine_name(session_engine(s)));
+    set_value(values[ACTION_DISPATCH], machine_has_dispatch(session_machine(s))
+                                           ? machine_dispatch_names[machine_get_dispatch(session_machine(s))]
+                                           : "N/A");
+    set_value(values[ACTION_LOOPS], !machine_has_loops(session_machine(s))  ? "N/A"
+                                    : machine_get_loops(session_machine(s)) ? "on"
+                                                                            : "off");
+    set_value(values[ACTION_IDLE], machine_get_idle(session_machine(s)) ? "on" : "off");
+    set_value(values[ACTION_ENGINE], machine_engine_name(machine_get_engine(session_machine(s))));
     set_value(values[ACTION_OVERLAY], config_choice_name("overlay.preset", settings->overlay));
     set_value(values[ACTION_GRAPH], settings->graph ? "on" : "off");
     set_value(values[ACTION_RECORD], recording ? "on" : "off");

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/core.h"
 #include "audio.h"
+#include "core/core.h"
 #include "display.h"
 #include "frontend/base/host.h"
 #include "frontend/base/models.h"

@@ -41,12 +41,14 @@ static void draw_overlay(struct app *app, int width)
     struct session *s = app->session;
     struct overlay_status status = {
         .paused = app_paused(app),
-        .engine = machine_engine_name(session_engine(s)),
+        .engine = machine_engine_name(machine_get_engine(session_machine(s))),
         .neural = neural[app_neural(app)],
-        .dispatch = session_has_dispatch(s) ? machine_dispatch_names[session_get_dispatch(s)] : "",
-        .has_loops = session_has_loops(s),
-        .loops = session_get_loops(s),
-        .idle = session_get_idle(s),
+        .dispatch = machine_has_dispatch(session_machine(s))
+                        ? machine_dispatch_names[machine_get_dispatch(session_machine(s))]
+                        : "",
+        .has_loops = machine_has_loops(session_machine(s)),
+        .loops = machine_get_loops(session_machine(s)),
+        .idle = machine_get_idle(session_machine(s)),
     };
     status.recording = output_recording(app->output, &status.recorded);
     overlay_draw(&app->overlay, s, app->canvas, video_renderer(app->video), width, app->settings, &status);

@@ -68,9 +68,9 @@ bool overlay_refresh(struct overlay *o, struct session *s)
     double seconds = o->refreshed ? (double)(now - o->refreshed) / 1000 : 0;
     o->refreshed = now;
     struct machine_stats stats;
-    session_get_stats(s, &stats);
+    machine_get_stats(session_machine(s), &stats);
     o->history_count = session_get_history(s, o->history);
-    o->loop_count = session_list_loops(s, o->loops, OVERLAY_LOOPS);
+    o->loop_count = machine_list_loops(session_machine(s), o->loops, OVERLAY_LOOPS);
     struct overlay_figures f = {.total = stats};
     double emulating = (double)(stats.emulating_ns - o->last.emulating_ns) / 1e9;
     if (seconds > 0) {

@@ -9,6 +9,7 @@
 #include "frontend/base/interrupt.h"
 #include "frontend/base/log.h"
 #include "frontend/base/text.h"
+#include "frontend/command/doom_options.h"
 #include "frontend/session/conclude.h"
 
 // The longest sleep of the main loop: bounds how late a signal is noticed.
@@ -59,7 +60,8 @@ static void lose_focus(struct app *app)
     struct device_info info;
     // A demo or the title goes on without anyone looking.
     if (app->settings->pause_unfocused && !app->paused && !app->quitting &&
-        session_get_info(app->session, &info) && info.user_game && !info.demo_playing) {
+        machine_get_device_info(session_machine(app->session), &info) && info.user_game &&
+        !info.demo_playing) {
         app->unfocused_pause = true;
         app_apply_pause(app);
     }
@@ -119,7 +121,7 @@ static void key_in_panel(struct app *app, const SDL_KeyboardEvent *key)
 static bool wants_repeats(struct app *app)
 {
     struct device_info info;
-    return session_get_info(app->session, &info) && info.menu_active;
+    return machine_get_device_info(session_machine(app->session), &info) && info.menu_active;
 }
 
 static void key_down(struct app *app, const SDL_KeyboardEvent *key)
@@ -211,9 +213,10 @@ static void update_mouse(struct app *app)
 {
     struct device_info info;
     bool capture = app->focused && !app->panel.open && !app->show_keys && !app_paused(app) &&
-                   !app->quitting && !options_doom(app->options, "-nomouse") &&
-                   !options_doom(app->options, "-nograbmouse") && session_get_info(app->session, &info) &&
-                   info.user_game && !info.demo_playing && !info.menu_active && info.game_state == 0;
+                   !app->quitting && !doom_options_given(app->options, "-nomouse") &&
+                   !doom_options_given(app->options, "-nograbmouse") &&
+                   machine_get_device_info(session_machine(app->session), &info) && info.user_game &&
+                   !info.demo_playing && !info.menu_active && info.game_state == 0;
     input_capture_mouse(&app->input, capture);
     SDL_ShowCursor(app->panel.open || !app->settings->fullscreen ? SDL_ENABLE : SDL_DISABLE);
 }
@@ -343,7 +346,7 @@ static bool open_window(struct app *app, const char *title, struct failure *fail
 static void open_audio(struct app *app)
 {
     char error[256];
-    if (options_doom(app->options, "-nosound")) {
+    if (doom_options_given(app->options, "-nosound")) {
         return;
     }
     app->audio = audio_open(error, sizeof error);
@@ -367,7 +370,8 @@ static void close_window(struct app *app)
 // Is the failure that there is no WAD at all, rather than that a named one will not do?
 static bool nothing_to_play(const struct app *app, const struct failure *failure)
 {
-    return failure->status == STATUS_NO_WAD && !options_doom(app->options, "-iwad") && !*app->settings->iwad;
+    return failure->status == STATUS_NO_WAD && !doom_options_given(app->options, "-iwad") &&
+           !*app->settings->iwad;
 }
 
 // Finds what to play. Without any WAD the window explains, and looks again as often as the user likes.
@@ -401,7 +405,7 @@ static int run(struct app *app)
     const char *no_translator = action_missing(ACTION_ENGINE);
     if (no_translator) {
         toast_add(&app->toasts, "%s, and no loop is replaced", no_translator);
-    } else if (!*app->launch.loop_models) {
+    } else if (!*app->launch.setup.loop_models) {
         toast_add(&app->toasts, "there are no nets for loops: no loop is replaced");
     }
     bool interrupted = play(app);
@@ -411,7 +415,7 @@ static int run(struct app *app)
 
     struct failure failure = {0};
     enum status status = session_conclude(app->session, interrupted, &failure);
-    launch_finish(&app->launch);
+    demo_files_finish(&app->launch.recording);
     bool whole = output_close(app->output, app->session);
     session_end(app->session);
     app->session = NULL;
@@ -441,7 +445,7 @@ int window_run(const struct options *options, struct settings *settings)
                 callbacks.audio = take_audio;
             }
             app.session =
-                session_start(&app.launch.machine, (unsigned)app.launch.speed, &callbacks, &failure);
+                session_start(&app.launch.setup.config, (unsigned)app.launch.speed, &callbacks, &failure);
         }
         free(title);
         if (app.session) {

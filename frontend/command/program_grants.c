@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include "program_grants.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frontend/base/paths.h"
+
+static bool grant_folder(struct grants *grants, const char *folder, struct failure *failure)
+{
+    char *path = path_absolute(folder);
+    if (!path) {
+        return fail(failure, STATUS_USAGE, "folder %s: %s", folder, strerror(errno));
+    }
+    if (!path_is_folder(path)) {
+        free(path);
+        return fail(failure, STATUS_USAGE, "%s is not a folder", folder);
+    }
+    grants_add(grants, path, text_copy(path), true);
+    return true;
+}
+
+// The program may always read itself, under the name that it was called by and under its real one.
+static void grant_program(struct grants *grants, const char *program, const char *cwd)
+{
+    char *real = path_absolute(program);
+    if (!real) {
+        return; // what is wrong with it is reported later
+    }
+    char *named = *program == '/' ? text_copy(program) : cwd ? text_format("%s/%s", cwd, program) : NULL;
+    if (!grants_cover(grants, real)) {
+        grants_add(grants, text_copy(real), text_copy(real), false);
+    }
+    if (named && strcmp(named, real) != 0 && !grants_cover(grants, named)) {
+        grants_add(grants, text_copy(real), text_copy(named), false);
+    }
+    free(named);
+    free(real);
+}
+
+// C libraries expect a /tmp where tmpfile and tmpnam work.
+static char *grant_tmp(struct grants *grants)
+{
+    if (grants_cover(grants, "/tmp")) {
+        return NULL;
+    }
+    const char *folder = getenv("TMPDIR");
+    char *tmp = text_format("%s/a64run-XXXXXX", folder && *folder == '/' ? folder : "/tmp");
+    if (!mkdtemp(tmp)) {
+        free(tmp);
+        return NULL; // then there is none
+    }
+    grants_add(grants, text_copy(tmp), text_copy("/tmp"), true);
+    return tmp;
+}
+
+bool program_grants_make(struct program_grants *p, struct grants *grants, const struct text_list *folders,
+                         const char *program, struct failure *failure)
+{
+    p->cwd = getcwd(NULL, 0);
+    for (size_t i = 0; i < folders->count; i++) {
+        if (!grant_folder(grants, folders->items[i], failure)) {
+            return false;
+        }
+    }
+    if (!folders->count && !grant_folder(grants, ".", failure)) {
+        return false;
+    }
+    grant_program(grants, program, p->cwd);
+    if (!p->cwd || !grants_cover_writable(grants, p->cwd)) {
+        free(p->cwd);
+        p->cwd = text_copy(grants->list[0].guest);
+    }
+    p->tmp = grant_tmp(grants);
+    return true;
+}
+
+static int remove_one(const char *path, const struct stat *s, int type, struct FTW *walk)
+{
+    (void)s, (void)type, (void)walk;
+    remove(path);
+    return 0;
+}
+
+void program_grants_end(struct program_grants *p)
+{
+    if (p->tmp && rmdir(p->tmp) && errno == ENOTEMPTY) {
+        nftw(p->tmp, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    free(p->tmp);
+    free(p->cwd);
+    *p = (struct program_grants){0};
+}

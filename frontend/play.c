@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#include "play.h"
+
+#include <stdlib.h>
+
+#include "frontend/base/interrupt.h"
+#include "frontend/base/log.h"
+#include "frontend/base/paths.h"
+
+int play_by(const struct options *options, struct settings *settings,
+            int (*run)(const struct options *options, struct settings *settings))
+{
+    char *folder = path_user(PATH_STATE, NULL);
+    char *path = path_user(PATH_STATE, "neurodoom.log");
+    if (path_make_folder(folder)) {
+        log_open(path);
+    }
+    free(folder);
+    free(path);
+    interrupt_catch();
+    int status = run(options, settings);
+    log_close();
+    return status;
+}
