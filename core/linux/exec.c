@@ -133,8 +133,9 @@ static int map_program(struct linux_process *p, int host, const struct elf_image
 {
     struct memory *memory = &p->guest->memory;
     int stack_prot = PROT_READ | PROT_WRITE | (image->executable_stack ? PROT_EXEC : 0);
-    memory_clear(memory);
-    int result = elf_map(memory, host, image);
+    int result = memory_clear(memory);
+    if (!result)
+        result = elf_map(memory, host, image);
     if (!result)
         result = memory_map(memory, GUEST_STACK_TOP - size, size, stack_prot);
     if (!result)

@@ -50,8 +50,8 @@ int64_t sys_brk(struct linux_process *p, const uint64_t *a)
         if (!is_free(m, old_end, new_end - old_end + GUEST_PAGE) ||
             memory_map(m, old_end, new_end - old_end, PROT_READ | PROT_WRITE))
             return (int64_t)p->brk;
-    } else if (new_end < old_end) {
-        memory_unmap(m, new_end, old_end - new_end);
+    } else if (new_end < old_end && memory_unmap(m, new_end, old_end - new_end)) {
+        return (int64_t)p->brk;
     }
     p->brk = a[0];
     return (int64_t)p->brk;
@@ -184,7 +184,9 @@ int64_t sys_mremap(struct linux_process *p, const uint64_t *a)
                   (to < from + old && from < to + new)))
         return -EINVAL;
     if (new < old) {
-        memory_unmap(m, from + new, old - new);
+        result = memory_unmap(m, from + new, old - new);
+        if (result)
+            return result;
         old = new;
     }
     int prot = m->pages[from / GUEST_PAGE] & (PROT_READ | PROT_WRITE | PROT_EXEC);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Guest memory in one host reservation: nothing outside it ever changes place, and no part of it is ever
-// left unmapped, or the host could put its own data where the guest can reach it.
+// Guest memory in one reservation of the host's address space. A guest is denied what would take more of the
+// host's mappings than it may have. What the host does for itself (write protection of decoded code) never
+// fails for want of them: then it covers more pages.
 #include "memory.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -14,6 +14,7 @@
 #define OPS_BYTES (PAGE_COUNT * OPS_PAGE_BYTES)
 #define RESERVATION (MEMORY_GUARD + GUEST_SPACE + MEMORY_GUARD + OPS_BYTES + MEMORY_GUARD)
 #define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
+#define OPS_CHUNK (GUEST_SPACE / MEMORY_OPS_CHUNKS)
 // Above this many bytes of ops the kernel drops pages faster than they can be cleared.
 #define OPS_DROP_BYTES (64 * OPS_PAGE_BYTES)
 // From this size on, private memory is taken in the host's huge pages: a fault for each small one costs 1.6
@@ -22,29 +23,19 @@
 
 _Static_assert(PROT_READ == 1 && PROT_WRITE == 2 && PROT_EXEC == 4, "the low bits of memory.pages");
 
-// Takes fresh, inaccessible memory for part of the reservation. It fails only where the host is out of
-// mappings; going on would then leave a hole that other host memory could fill.
-static void reserve(void *at, uint64_t length)
-{
-    void *p = mmap(at, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    if (p == MAP_FAILED)
-        abort();
-}
-
 int memory_create(struct memory *m, uint64_t limit)
 {
     *m = (struct memory){.limit = limit};
-    uint8_t *start = mmap(NULL, RESERVATION, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (start == MAP_FAILED)
+    if (reservation_create(&m->host, RESERVATION) != 0)
         return -1;
     // On its own mapping, so that only the parts that are used become resident; where translated code finds
     // it.
     m->pages = mmap(NULL, PAGE_COUNT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
     if (m->pages == MAP_FAILED) {
-        munmap(start, RESERVATION);
+        reservation_destroy(&m->host);
         return -1;
     }
-    m->base = start + MEMORY_GUARD;
+    m->base = m->host.start + MEMORY_GUARD;
     m->ops = (op *)(m->base + MEMORY_OPS_OFFSET);
     return 0;
 }
@@ -53,20 +44,23 @@ void memory_destroy(struct memory *m)
 {
     if (!m->base)
         return;
-    munmap(m->base - MEMORY_GUARD, RESERVATION);
+    reservation_destroy(&m->host);
     munmap(m->pages, PAGE_COUNT);
     *m = (struct memory){0};
 }
 
-void memory_clear(struct memory *m)
+int memory_clear(struct memory *m)
 {
     if (m->on_forget && m->mapped) // else nothing has run here yet
         m->on_forget(m->owner, 0, GUEST_SPACE);
-    reserve(m->base, GUEST_SPACE);
-    reserve(m->ops, OPS_BYTES);
+    int error = reservation_drop(&m->host, m->host.start, m->host.size);
+    if (error)
+        return error;
     madvise(m->pages, PAGE_COUNT, MADV_DONTNEED); // private anonymous memory: reads as zero again
+    memset(m->has_ops, 0, sizeof m->has_ops);
     m->mapped = 0;
     m->has_steady = false;
+    return 0;
 }
 
 static bool in_space(uint64_t address, uint64_t length)
@@ -136,20 +130,80 @@ static void withdraw_ops(struct memory *m, uint64_t address, uint64_t length)
         while (run < end && m->pages[run / GUEST_PAGE] & PROT_EXEC)
             run += GUEST_PAGE;
         if (run > address)
-            reserve(page_ops(m, address), ops_bytes(run - address));
+            madvise(page_ops(m, address), ops_bytes(run - address), MADV_DONTNEED);
         address = run + GUEST_PAGE;
     }
 }
 
+// Makes the ops of the range accessible. They stay so: there are too few chunks to be short of mappings.
 static int grant_ops(struct memory *m, uint64_t address, uint64_t length)
 {
-    return mprotect(page_ops(m, address), ops_bytes(length), PROT_READ | PROT_WRITE) ? -errno : 0;
+    for (uint64_t i = address / OPS_CHUNK; i <= (address + length - 1) / OPS_CHUNK; i++) {
+        if (m->has_ops[i])
+            continue;
+        int error = reservation_protect(&m->host, (uint8_t *)page_ops(m, i * OPS_CHUNK), ops_bytes(OPS_CHUNK),
+                                        PROT_READ | PROT_WRITE);
+        if (error)
+            return error;
+        m->has_ops[i] = true;
+    }
+    return 0;
 }
 
 static void set_pages(struct memory *m, uint64_t address, uint64_t length, uint8_t value)
 {
     memset(m->pages + address / GUEST_PAGE, value, length / GUEST_PAGE);
 }
+
+// ---- the host's mappings ----
+
+// Whether the guest may have so many more of the host's mappings. The last ones are for its code.
+static bool has_room(const struct memory *m, int64_t seams)
+{
+    return seams + m->host.limit / 32 <= reservation_room(&m->host);
+}
+
+// Between seams all pages have the same protection, that for the sake of decoded code left out.
+static bool recount(struct memory *m)
+{
+    if (!reservation_has_changed(&m->host) || !reservation_recount(&m->host))
+        return false;
+    for (uint64_t i = 1; i < PAGE_COUNT; i++)
+        if (host_prot(m->pages[i] ^ m->pages[i - 1]))
+            reservation_add_seam(&m->host, m->base + i * GUEST_PAGE);
+    return true;
+}
+
+// Whether the guest may have the range, with its ends, treated apart by the host. What lies inside goes where
+// it gets fresh memory.
+static bool affords(struct memory *m, uint64_t address, uint64_t length, bool fresh)
+{
+    do {
+        int64_t seams = reservation_new_seams(&m->host, m->base + address, length);
+        if (fresh)
+            seams -= reservation_seams_inside(&m->host, m->base + address, length);
+        if (seams <= 0 || has_room(m, seams))
+            return true;
+    } while (recount(m));
+    return false;
+}
+
+// Changes the protection of [*start, *end), whose pages have the same, for the sake of decoded code. Where
+// there is no room for new seams, of everything up to the next ones. Async-signal-safe.
+static bool protect_code(struct memory *m, uint64_t *start, uint64_t *end, int prot)
+{
+    uint8_t *from = m->base + *start, *to = m->base + *end, *other;
+    if (reservation_new_seams(&m->host, from, *end - *start) <= reservation_room(&m->host) &&
+        !reservation_protect(&m->host, from, *end - *start, prot))
+        return true;
+    reservation_piece(&m->host, from, &from, &other);
+    reservation_piece(&m->host, to - 1, &other, &to);
+    *start = (uint64_t)(from - m->base);
+    *end = (uint64_t)(to - m->base);
+    return !reservation_protect(&m->host, from, *end - *start, prot);
+}
+
+// ---- mapping ----
 
 // The part that memory_map and memory_map_file share.
 static int map(struct memory *m, uint64_t address, uint64_t length, int prot, int flags, int fd,
@@ -160,22 +214,19 @@ static int map(struct memory *m, uint64_t address, uint64_t length, int prot, in
     prot = effective_prot(prot & PROT_ALL);
     uint64_t old = counted_bytes(m, address, length);
     uint64_t new = is_counted(prot | kind) ? length : 0;
-    if (m->mapped - old + new > m->limit)
+    if (m->mapped - old + new > m->limit || !affords(m, address, length, true))
         return -ENOMEM;
+    int error = prot & PROT_EXEC ? grant_ops(m, address, length) : 0;
+    if (error)
+        return error;
     withdraw_ops(m, address, length);
     m->mapped -= old;
     set_pages(m, address, length, 0);
-    void *p = mmap(m->base + address, length, host_prot(prot), flags | MAP_NORESERVE | MAP_FIXED, fd,
-                   (off_t)offset);
-    int error = p == MAP_FAILED ? -errno : 0;
-    if (!error && fd < 0 && length >= HUGE_BYTES)
-        madvise(p, length, MADV_HUGEPAGE);
-    if (!error && prot & PROT_EXEC)
-        error = grant_ops(m, address, length);
-    if (error) {
-        reserve(m->base + address, length);
+    error = reservation_map(&m->host, m->base + address, length, host_prot(prot), flags, fd, offset);
+    if (error)
         return error;
-    }
+    if (fd < 0 && length >= HUGE_BYTES)
+        madvise(m->base + address, length, MADV_HUGEPAGE);
     m->mapped += new;
     set_pages(m, address, length, (uint8_t)(prot | kind));
     return 0;
@@ -200,11 +251,39 @@ int memory_unmap(struct memory *m, uint64_t address, uint64_t length)
 {
     if (!length || (address | length) % GUEST_PAGE || !in_space(address, length))
         return -EINVAL;
+    uint64_t end = address + length;
+    while (end > address && !m->pages[end / GUEST_PAGE - 1])
+        end -= GUEST_PAGE;
+    while (address < end && !m->pages[address / GUEST_PAGE])
+        address += GUEST_PAGE;
+    length = end - address;
+    if (!length)
+        return 0;
+    if (!affords(m, address, length, true) || reservation_drop(&m->host, m->base + address, length))
+        return -ENOMEM;
     withdraw_ops(m, address, length);
     m->mapped -= counted_bytes(m, address, length);
     set_pages(m, address, length, 0);
-    reserve(m->base + address, length);
     return 0;
+}
+
+// Changes the host's protection of [start, *end). As Linux, what comes before the first mapping that does not
+// allow it is changed in any case: then that is *end.
+static int protect(struct memory *m, uint64_t start, uint64_t *end, int prot)
+{
+    int result = reservation_protect(&m->host, m->base + start, *end - start, host_prot(prot));
+    if (!result)
+        return 0;
+    uint64_t done = start;
+    for (int error = 0; done < *end && !error;) {
+        uint8_t *piece, *next;
+        reservation_piece(&m->host, m->base + done, &piece, &next);
+        uint64_t length = (uint64_t)(next - m->base) - done;
+        error = reservation_protect(&m->host, m->base + done, length, host_prot(prot));
+        done += error ? 0 : length;
+    }
+    *end = done;
+    return result;
 }
 
 int memory_protect(struct memory *m, uint64_t address, uint64_t length, int prot)
@@ -224,23 +303,33 @@ int memory_protect(struct memory *m, uint64_t address, uint64_t length, int prot
         for (uint64_t i = address / GUEST_PAGE; i < end / GUEST_PAGE; i++)
             new += m->pages[i] & MEMORY_SHARED ? 0 : GUEST_PAGE;
     uint64_t old = counted_bytes(m, address, length);
-    if (m->mapped - old + new > m->limit)
+    // What the host protects so already need not be treated apart.
+    uint64_t from = address, to = end;
+    while (from < to && !host_prot(m->pages[from / GUEST_PAGE] ^ prot))
+        from += GUEST_PAGE;
+    while (from < to && !host_prot(m->pages[to / GUEST_PAGE - 1] ^ prot))
+        to -= GUEST_PAGE;
+    if (m->mapped - old + new > m->limit || (from < to && !affords(m, from, to - from, false)))
         return -ENOMEM;
+    int error = prot & PROT_EXEC ? grant_ops(m, address, length) : 0;
+    if (error)
+        return error;
     if (prot & PROT_WRITE)
         memory_forget_code(m, address, length);
-    if (mprotect(m->base + address, length, host_prot(prot)))
-        return -errno;
+    error = from < to ? protect(m, from, &to, prot) : 0;
+    if (error) {
+        result = error;
+        end = to;
+        length = end - address;
+        old = counted_bytes(m, address, length);
+    }
     if (!(prot & PROT_EXEC))
         withdraw_ops(m, address, length);
-    else if (grant_ops(m, address, length)) {
-        memory_unmap(m, address, length); // out of host mappings: nothing else is consistent
-        return -ENOMEM;
-    }
     uint8_t kept = (uint8_t)(MEMORY_MAPPED | MEMORY_SHARED | MEMORY_FILE | MEMORY_STEADY |
                              (prot & PROT_EXEC ? MEMORY_CODE : 0));
     for (uint64_t i = address / GUEST_PAGE; i < end / GUEST_PAGE; i++)
         m->pages[i] = (uint8_t)((m->pages[i] & kept) | prot);
-    m->mapped += new - old;
+    m->mapped += counted_bytes(m, address, length) - old;
     return result;
 }
 
@@ -248,27 +337,21 @@ int memory_move(struct memory *m, uint64_t from, uint64_t length, uint64_t to)
 {
     if (!valid_range(from, length) || !valid_range(to, length) || (from < to + length && to < from + length))
         return -EINVAL;
+    while (!has_room(m, reservation_seams_inside(&m->host, m->base + from, length) + 4))
+        if (!recount(m))
+            return -ENOMEM;
+    for (uint64_t at = 0; at < length; at += GUEST_PAGE)
+        if (m->pages[(from + at) / GUEST_PAGE] & PROT_EXEC && grant_ops(m, to + at, GUEST_PAGE))
+            return -ENOMEM;
     memory_forget_code(m, from, length);
-    memory_unmap(m, to, length);
-    // One call where the host has one mapping, else page by page. The old place stays mapped meanwhile.
-    uint64_t step = length;
-    for (uint64_t done = 0; done < length; done += step) {
-        void *p = mremap(m->base + from + done, step, step, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
-                         m->base + to + done);
-        if (p == MAP_FAILED) {
-            reserve(m->base + to + done, step);
-            if (step == GUEST_PAGE)
-                return -ENOMEM;
-            step = GUEST_PAGE;
-            done -= step;
-        }
+    if (memory_unmap(m, to, length))
+        return -ENOMEM;
+    int error = reservation_move(&m->host, m->base + from, length, m->base + to);
+    if (error) {
+        reservation_drop(&m->host, m->base + to, length);
+        return error;
     }
-    for (uint64_t done = 0; done < length; done += GUEST_PAGE) {
-        uint8_t page = m->pages[(from + done) / GUEST_PAGE];
-        if (page & PROT_EXEC && grant_ops(m, to + done, GUEST_PAGE))
-            page &= ~PROT_EXEC;
-        m->pages[(to + done) / GUEST_PAGE] = page;
-    }
+    memcpy(m->pages + to / GUEST_PAGE, m->pages + from / GUEST_PAGE, length / GUEST_PAGE);
     m->mapped += counted_bytes(m, to, length);
     return memory_unmap(m, from, length);
 }
@@ -375,6 +458,25 @@ bool memory_write(struct memory *m, uint64_t address, const void *from, uint64_t
     return true;
 }
 
+// Forgets the decoded ops of the pages of the range that have any.
+static void forget_ops(struct memory *m, uint64_t address, uint64_t end)
+{
+    while (address < end) {
+        uint8_t first = m->pages[address / GUEST_PAGE];
+        uint64_t run = address + GUEST_PAGE;
+        while (run < end && m->pages[run / GUEST_PAGE] == first)
+            run += GUEST_PAGE;
+        if (first & MEMORY_CODE) {
+            if (first & PROT_EXEC)
+                clear_ops(m, address, run - address);
+            if (m->on_forget)
+                m->on_forget(m->owner, address, run - address);
+            set_pages(m, address, run - address, first & ~MEMORY_CODE);
+        }
+        address = run;
+    }
+}
+
 void memory_forget_code(struct memory *m, uint64_t address, uint64_t length)
 {
     if (!length || !in_space(address, length))
@@ -387,29 +489,41 @@ void memory_forget_code(struct memory *m, uint64_t address, uint64_t length)
         if (first & MEMORY_CODE) {
             while (run < end && m->pages[run / GUEST_PAGE] == first)
                 run += GUEST_PAGE;
-            clear_ops(m, address, run - address);
-            if (m->on_forget)
-                m->on_forget(m->owner, address, run - address);
-            set_pages(m, address, run - address, first & ~MEMORY_CODE);
-            if (first & PROT_WRITE && mprotect(m->base + address, run - address, host_prot(first & PROT_ALL)))
-                abort(); // it only ever undoes the split of mappings that memory_mark_code made
+            if (first & PROT_WRITE)
+                protect_code(m, &address, &run, host_prot(first));
+            forget_ops(m, address, run);
         }
         address = run;
     }
+}
+
+// Takes back the mappings that protect code which the guest may write. It is decoded again when it runs.
+static void forget_written_code(struct memory *m)
+{
+    for (uint64_t i = 0; i < PAGE_COUNT; i++)
+        if (m->pages[i] & MEMORY_CODE && m->pages[i] & PROT_WRITE)
+            memory_forget_code(m, i * GUEST_PAGE, GUEST_PAGE);
+    recount(m);
 }
 
 bool memory_mark_code(struct memory *m, uint64_t pc)
 {
     if (pc >= GUEST_SPACE)
         return false;
-    uint8_t *page = &m->pages[pc / GUEST_PAGE];
-    if (!(*page & PROT_EXEC))
+    uint8_t page = m->pages[pc / GUEST_PAGE];
+    if (!(page & PROT_EXEC))
         return false;
-    if (*page & MEMORY_CODE)
+    if (page & MEMORY_CODE)
         return true;
-    if (*page & PROT_WRITE && mprotect(m->base + (pc & ~(GUEST_PAGE - 1)), GUEST_PAGE, PROT_READ))
-        return false;
-    *page |= MEMORY_CODE;
+    uint64_t start = pc & ~(GUEST_PAGE - 1), end = start + GUEST_PAGE;
+    if (page & PROT_WRITE) {
+        if (reservation_has_changed(&m->host) && reservation_room(&m->host) < 2)
+            forget_written_code(m);
+        if (!protect_code(m, &start, &end, PROT_READ))
+            return false;
+    }
+    for (uint64_t i = start / GUEST_PAGE; i < end / GUEST_PAGE; i++)
+        m->pages[i] |= MEMORY_CODE;
     return true;
 }
 

@@ -9,22 +9,25 @@
 #include <stdint.h>
 
 #include "core/isa/op.h"
+#include "reservation.h"
 
 #define GUEST_PAGE 4096ull
 #define GUEST_SPACE (1ull << 32) // guest addresses are below this
 #define GUEST_MMAP_MIN 0x10000ull // nothing is mapped below
 
 // The reservation: guard, guest space, guard, ops, guard. The ops of a page that the guest may not execute
-// are inaccessible, so that a wild jump faults in the host's MMU and costs no check.
+// are inaccessible, or in a chunk where it may execute another one and zero, that is, not decoded: so that a
+// wild jump faults in the host's MMU or when it is decoded, and costs no check.
 #define MEMORY_GUARD 0x10000ull
 #define MEMORY_OPS_OFFSET (GUEST_SPACE + MEMORY_GUARD) // from memory.base to memory.ops
+#define MEMORY_OPS_CHUNKS 1024
 
 // What memory.pages holds for each guest page. The low three bits are PROT_READ, PROT_WRITE and
 // PROT_EXEC as the guest asked for them; the host's protection never includes PROT_EXEC, and a page
 // that holds decoded code (MEMORY_CODE) is kept write-protected on the host until it is written.
 enum {
     MEMORY_MAPPED = 1 << 3,
-    MEMORY_CODE = 1 << 4, // ops of this page have been decoded
+    MEMORY_CODE = 1 << 4, // ops of this page, or of one that is protected with it, have been decoded
     MEMORY_SHARED = 1 << 5, // a device or a shared file mapping: not counted against the limit
     MEMORY_FILE = 1 << 6, // backed by something else than zeroes: cannot grow, may end before the mapping
     MEMORY_STEADY = 1 << 7, // of MEMORY_FILE: does not end before the mapping, and only the guest writes it
@@ -37,6 +40,8 @@ struct memory {
     uint64_t limit; // bytes that the guest may have mapped privately, other than PROT_NONE
     uint64_t mapped; // bytes that it has
     bool has_steady; // some page is, or was, MEMORY_STEADY
+    bool has_ops[MEMORY_OPS_CHUNKS]; // the chunk's ops are accessible
+    struct reservation host;
     // Told of every range whose decoded code is forgotten; may be called in a signal handler.
     void (*on_forget)(void *owner, uint64_t address, uint64_t length);
     void *owner;
@@ -46,11 +51,13 @@ struct memory {
 int memory_create(struct memory *m, uint64_t limit);
 void memory_destroy(struct memory *m);
 
-// Drops every mapping (execve).
-void memory_clear(struct memory *m);
+// Drops every mapping (execve). Returns 0 or a negative errno.
+int memory_clear(struct memory *m);
 
-// The calls below take page-aligned addresses and lengths, and return 0 or a negative errno
-// (ENOMEM over the limit or out of address space, EINVAL for a range outside the space).
+// The calls below take page-aligned addresses and lengths, and return 0 or a negative errno: EINVAL for a
+// range outside the space; ENOMEM over the limit, out of address space, or where the host would need more
+// mappings than the guest may have. A guest may have 15/32 of the host's vm.max_map_count, less where the
+// process has more than one (reservation_room): as under Linux, only what splits mappings is denied.
 
 // Maps zeroed private memory at address, replacing what was there.
 int memory_map(struct memory *m, uint64_t address, uint64_t length, int prot);
@@ -62,7 +69,8 @@ int memory_map_file(struct memory *m, uint64_t address, uint64_t length, int pro
 int memory_unmap(struct memory *m, uint64_t address, uint64_t length);
 int memory_protect(struct memory *m, uint64_t address, uint64_t length, int prot);
 
-// Moves the pages at from to to, which becomes mapped with the same protection; from is left unmapped.
+// Moves the pages at from to to, which becomes mapped with the same protection; from is left unmapped. When
+// the host fails midway, to is unmapped and the first pages at from have become zero.
 int memory_move(struct memory *m, uint64_t from, uint64_t length, uint64_t to);
 
 // The highest free range of that length at or below ceiling, 0 if there is none. Never below GUEST_MMAP_MIN.
@@ -96,8 +104,8 @@ bool memory_handle_write(struct memory *m, uint64_t address);
 // code.
 void memory_forget_code(struct memory *m, uint64_t address, uint64_t length);
 
-// Marks the page of pc as holding decoded code and write-protects it on the host. False when the guest may
-// not execute there.
+// Marks the page of pc as holding decoded code and write-protects it on the host; code of other pages may be
+// forgotten for it. False when the guest may not execute there.
 bool memory_mark_code(struct memory *m, uint64_t pc);
 
 #endif

@@ -94,11 +94,82 @@ static int searching(struct memory *m)
     return 0;
 }
 
+// How many mappings the host has for the reservation.
+static int64_t host_mappings(const struct memory *m)
+{
+    int64_t count = 0;
+    char *line = NULL;
+    size_t room = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (getline(&line, &room, maps) > 0)
+        count += strtoull(line, NULL, 16) - (uintptr_t)m->host.start < m->host.size;
+    fclose(maps);
+    free(line);
+    return count;
+}
+
+#define FIRST 0x1000000ull
+#define PAGES 2000ull
+
+// Random changes with few mappings to have: the host never has more than are counted, nor these more than
+// there may be; what is denied leaves all as it was; code is protected wherever it is.
+static int storm(struct memory *m)
+{
+    static uint8_t prot[PAGES], before[PAGES];
+    const int choices[] = {PROT_NONE, PROT_READ, RW, RW | PROT_EXEC, PROT_READ | PROT_EXEC};
+    const int64_t old_limit = m->host.limit;
+    CHECK(memory_clear(m) == 0 && m->host.seam_count == 0 && host_mappings(m) == 1);
+    m->host.limit = 512;
+    unsigned denied = 0;
+    for (int i = 0; i < 100000; i++) {
+        uint64_t page = (uint64_t)rand() % PAGES, count = 1 + (uint64_t)rand() % 3 % (PAGES - page);
+        uint64_t at = FIRST + page * GUEST_PAGE, length = count * GUEST_PAGE;
+        int kind = rand() % 16, choice = choices[rand() % 5], error = 0;
+        if (i % 5000 < 1000) { // room again
+            page = 0, count = PAGES, at = FIRST, length = PAGES * GUEST_PAGE;
+            kind = i % 5000 ? 16 : 0, choice = RW | PROT_EXEC;
+        }
+        memcpy(before, m->pages + FIRST / GUEST_PAGE, PAGES);
+        if (kind < 4)
+            error = memory_map(m, at, length, choice);
+        else if (kind < 6)
+            error = memory_unmap(m, at, length);
+        else if (kind < 9)
+            error = memory_protect(m, at, length, choice);
+        else if (kind < 16 && memory_mark_code(m, at))
+            m->ops[at / 4].handler = 5;
+        if (error) {
+            CHECK(error == -ENOMEM);
+            denied++;
+            if (kind < 6)
+                CHECK(!memcmp(before, m->pages + FIRST / GUEST_PAGE, PAGES));
+        }
+        CHECK(m->host.seam_count <= 512 / 2);
+        if (i % 500 == 0)
+            CHECK(host_mappings(m) <= m->host.seam_count + 1);
+        // What the guest may write can be written, through the handler where there is code.
+        at = FIRST + (uint64_t)rand() % PAGES * GUEST_PAGE;
+        memcpy(prot, m->pages + FIRST / GUEST_PAGE, PAGES);
+        if (m->pages[at / GUEST_PAGE] & PROT_WRITE) {
+            if (m->pages[at / GUEST_PAGE] & MEMORY_CODE)
+                CHECK(memory_handle_write(m, at));
+            m->base[at] = 1;
+            CHECK(!(m->pages[at / GUEST_PAGE] & PROT_EXEC) || m->ops[at / 4].handler == 0);
+        }
+        for (uint64_t p = 0; p < PAGES; p++) // of others, code at most was forgotten
+            CHECK((prot[p] & ~MEMORY_CODE) == (m->pages[FIRST / GUEST_PAGE + p] & ~MEMORY_CODE));
+    }
+    CHECK(denied > 1000);
+    CHECK(memory_unmap(m, FIRST, PAGES * GUEST_PAGE) == 0 && m->mapped == 0);
+    m->host.limit = old_limit;
+    return 0;
+}
+
 int main(void)
 {
     struct memory m;
     CHECK(memory_create(&m, 1u << 30) == 0);
-    int result = mapping(&m) || code(&m) || searching(&m);
+    int result = mapping(&m) || code(&m) || searching(&m) || storm(&m);
     memory_destroy(&m);
     return result;
 }

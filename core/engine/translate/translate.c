@@ -148,9 +148,13 @@ void translate_request(struct translator *t, uint32_t pc)
 static bool is_current(struct translator *t, const struct cached_object *o)
 {
     struct memory *memory = &t->guest->memory;
+    for (unsigned i = 0; i < o->page_count; i++)
+        if (!memory_mark_code(memory, o->pages[i].address))
+            return false;
     for (unsigned i = 0; i < o->page_count; i++) {
         const uint8_t *page = memory->base + o->pages[i].address;
-        if (!memory_mark_code(memory, o->pages[i].address) ||
+        // To mark one page may have forgotten another.
+        if (!(memory->pages[o->pages[i].address / GUEST_PAGE] & MEMORY_CODE) ||
             XXH3_64bits(page, GUEST_PAGE) != o->pages[i].hash)
             return false;
         if (o->trusted_by != dispatch_identity(t->guest->dispatch) &&
