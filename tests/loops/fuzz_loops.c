@@ -16,16 +16,12 @@
 #include <time.h>
 
 #include "../../core/engine/engine.h"
-#include "../../core/isa/isa.h"
 #include "../../core/state/fault.h"
-#include "states.h"
-#include "random_loops.h"
+#include "candidates.h"
 
 enum {
     CODE_START = 0x800000,
-    HEADER = 0xa00000,
     CODE_BYTES = 0x400000,
-    LOOPS_MAX = 8192,
     EPOCH = 128, // entries with the same pages
     BREAKPOINT = 0xd4200000,
     POLLED = 1000, // instructions of a loop that waits
@@ -34,27 +30,11 @@ enum {
 #define CREDITED_MAX 4000000ull
 
 static uint8_t planned[PAGES][GUEST_PAGE]; // what memory holds after a plan
-static bool verbose;
-
-static struct loop {
-    const char *file;
-    uint32_t offset;
-    struct loop_summary *summary;
-    struct loop_plan *plan;
-    enum loop_class class;
-} loops[LOOPS_MAX];
-static unsigned loop_count;
 
 static struct {
     unsigned loops;
     uint64_t entries, replaced, iterations;
 } counts[LOOP_CLASSES];
-
-static const char *const class_names[LOOP_CLASSES] = {
-#define LOOP_CLASS(identifier, name) name,
-#include "../../core/loops/propose/loop_classes.def"
-#undef LOOP_CLASS
-};
 
 // ---- runs ----
 
@@ -147,6 +127,17 @@ static void enter_poll(const struct loop *l)
     struct outcome plain = run_plainly(POLLED);
     if (plain.stop != STOP_BUDGET || plain.cpu.pc - HEADER > l->summary->branch - HEADER)
         fail(l, &start, (struct plan_result){0}, "the plain loop is over");
+}
+
+// Copies what the first load goes along to where the last one goes.
+static void make_equal(const struct loop_summary *s, const cpu *c)
+{
+    uint64_t vars[LOOP_VARS] = {0};
+    memcpy(vars, c->x, (REG_SP + 1) * sizeof vars[0]);
+    uint64_t from = node_value(s, vars, s->accesses[0].address);
+    uint64_t to = node_value(s, vars, s->accesses[s->access_count - 1].address);
+    for (unsigned i = 0, n = (unsigned)below(1000); i < n; i++)
+        poke(to + i, 1, peek(from + i, 1));
 }
 
 static void enter(const struct loop *l)
@@ -265,64 +256,6 @@ static void time_loop(const struct loop *l)
     printf("%-16s %s %5x: never replaced\n", class_names[l->class], l->file, l->offset);
 }
 
-// ---- loops ----
-
-static bool is_known(const struct loop_summary *s)
-{
-    for (unsigned i = 0; i < loop_count; i++)
-        if (memcmp(loops[i].summary->words, s->words, sizeof s->words) == 0)
-            return true;
-    return false;
-}
-
-static void find_loop(const char *file, const uint32_t *words, uint32_t first, uint32_t last)
-{
-    struct loop_summary *s = malloc(sizeof *s);
-    const char *reason = NULL;
-    enum loop_class class = LOOP_OTHER;
-    struct loop_plan *plan = NULL;
-    if (s && loop_count < LOOPS_MAX && loop_summarize(s, HEADER, words + first, last - first + 1, &reason)) {
-        class = prove_class(s);
-        if (!is_known(s))
-            plan = prove_plan(s, class, &reason);
-    }
-    if (verbose && (plan || reason))
-        printf("# %s %x: %s%s%s\n", file, first * 4, class_names[class], plan ? "" : ": ",
-               plan ? "" : reason);
-    if (plan) {
-        loops[loop_count++] = (struct loop){file, first * 4, s, plan, class};
-        counts[class].loops++;
-    } else {
-        free(s);
-    }
-}
-
-static void find_loops(const char *file)
-{
-    FILE *f = fopen(file, "rb");
-    static uint32_t words[1 << 20];
-    size_t count = f ? fread(words, 4, sizeof words / 4, f) : 0;
-    if (f)
-        fclose(f);
-    for (uint32_t i = 0; i < count; i++) {
-        op o;
-        enum insn insn = isa_decode(words[i], HEADER + i * 4, &o);
-        enum insn_kind kind = isa_info[insn].kind;
-        if ((kind == KIND_CONDITION || kind == KIND_JUMP) && insn != INSN_bl && o.disp < 0 &&
-            -o.disp < SUMMARY_BODY_MAX && (uint32_t)-o.disp <= i)
-            find_loop(file, words, i + (uint32_t)o.disp, i);
-    }
-}
-
-static void add_random_loops(unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        struct random_loop l;
-        make_random_loop(&l);
-        find_loop("random", l.words, 0, l.count - 1);
-    }
-}
-
 // Puts the loop's code at HEADER and a breakpoint wherever it leaves, or takes both away.
 static void place(const struct loop *l, bool there)
 {
@@ -374,6 +307,8 @@ int main(int argc, char **argv)
     for (; i < argc; i++)
         find_loops(argv[i]);
     add_random_loops(random_loops);
+    for (unsigned k = 0; k < loop_count; k++)
+        counts[loops[k].class].loops++;
     if (loop_count == 0) {
         printf("not ok loops: none has a plan\n");
         return 1;

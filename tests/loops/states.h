@@ -392,15 +392,4 @@ static void disturb(const struct loop_summary *s, const cpu *c)
     }
 }
 
-// Copies what the first load goes along to where the last one goes.
-static void make_equal(const struct loop_summary *s, const cpu *c)
-{
-    uint64_t vars[LOOP_VARS] = {0};
-    memcpy(vars, c->x, (REG_SP + 1) * sizeof vars[0]);
-    uint64_t from = node_value(s, vars, s->accesses[0].address);
-    uint64_t to = node_value(s, vars, s->accesses[s->access_count - 1].address);
-    for (unsigned i = 0, n = (unsigned)below(1000); i < n; i++)
-        poke(to + i, 1, peek(from + i, 1));
-}
-
 #endif
