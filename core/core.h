@@ -101,15 +101,7 @@ bool machine_get_idle(const machine *m);
 struct device_info;
 bool machine_get_device_info(const machine *m, struct device_info *info);
 
-// ---- its memory ----
-
 // Name of the guest function that holds pc, from the ELF's symbols, or NULL. offset: from its start.
 const char *machine_symbol(const machine *m, uint64_t pc, uint64_t *offset);
-
-// Copies length bytes of guest memory; false if the guest could not read them. Emulation thread.
-bool machine_read_memory(machine *m, uint64_t address, void *to, size_t length);
-
-// One line of disassembly of word at pc, as the Arm manual writes it; "udf"-like text for unallocated words.
-void machine_disassemble(uint32_t word, uint64_t pc, char *text, size_t size);
 
 #endif

@@ -542,20 +542,7 @@ bool machine_get_device_info(const machine *m, struct device_info *info)
     return devices_get_info(m->guest.devices, info);
 }
 
-// ---- memory ----
-
-void machine_disassemble(uint32_t word, uint64_t pc, char *text, size_t size)
-{
-    isa_init();
-    isa_disassemble(word, (uint32_t)pc, text, size);
-}
-
 const char *machine_symbol(const machine *m, uint64_t pc, uint64_t *offset)
 {
     return linux_symbol(&m->guest, pc, offset);
-}
-
-bool machine_read_memory(machine *m, uint64_t address, void *to, size_t length)
-{
-    return memory_read(&m->guest.memory, address, to, length);
 }

@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: MIT
 #include "blocking.h"
 
-#include <stdint.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <ucontext.h>
+
+#include "core/base/clock.h"
+#include "process.h"
 
 #if !defined(__x86_64__)
 #error "tell here how this host makes system calls"
 #endif
 
-extern const char linux_call_start[], linux_call_end[], linux_call_refused[];
+// The host's system call, unless *pending is set. Returns its result, -EINTR also if it was not made.
+long blocking_interruptible_call(const atomic_bool *pending, long number, long a, long b, long c, long d,
+                                 long e, long f);
+extern const char blocking_call_start[], blocking_call_end[], blocking_call_refused[];
 
 // pending in rdi, number in rsi, then rdx, rcx, r8, r9 and two on the stack. From the label start to the
 // system call instruction, which ends at the label end, nothing has happened yet that could not be undone.
 __asm__(".text\n"
-        ".globl linux_interruptible_call\n"
-        ".type linux_interruptible_call, @function\n"
-        "linux_interruptible_call:\n"
+        ".globl blocking_interruptible_call\n"
+        ".type blocking_interruptible_call, @function\n"
+        "blocking_interruptible_call:\n"
         ".cfi_startproc\n"
         "    mov %rdi, %r11\n"
         "    mov %rsi, %rax\n"
@@ -25,21 +34,58 @@ __asm__(".text\n"
         "    mov %r9, %r10\n"
         "    mov 8(%rsp), %r8\n"
         "    mov 16(%rsp), %r9\n"
-        "linux_call_start:\n"
+        "blocking_call_start:\n"
         "    cmpb $0, (%r11)\n"
-        "    jne linux_call_refused\n"
+        "    jne blocking_call_refused\n"
         "    syscall\n"
-        "linux_call_end:\n"
+        "blocking_call_end:\n"
         "    ret\n"
-        "linux_call_refused:\n"
+        "blocking_call_refused:\n"
         "    mov $-4, %rax\n" // -EINTR
         "    ret\n"
         ".cfi_endproc\n"
-        ".size linux_interruptible_call, . - linux_interruptible_call\n");
+        ".size blocking_interruptible_call, . - blocking_interruptible_call\n");
 
-void linux_interrupt_call(void *host_context)
+void blocking_interrupt(void *host_context)
 {
     greg_t *pc = &((ucontext_t *)host_context)->uc_mcontext.gregs[REG_RIP];
-    if (*pc >= (greg_t)linux_call_start && *pc < (greg_t)linux_call_end)
-        *pc = (greg_t)linux_call_refused;
+    if (*pc >= (greg_t)blocking_call_start && *pc < (greg_t)blocking_call_end)
+        *pc = (greg_t)blocking_call_refused;
+}
+
+// Whether a wait has to end now.
+static bool must_return(struct linux_process *p)
+{
+    return signal_due(p) || atomic_load(&p->guest->stop_requested);
+}
+
+int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, long b, long c, long d,
+                      long e, long f)
+{
+    while (!must_return(p)) {
+        uint64_t start = waits ? clock_monotonic_ns() : 0;
+        long result = blocking_interruptible_call(&p->guest->signal_pending, number, a, b, c, d, e, f);
+        if (waits)
+            p->guest->stats.idle_ns += clock_monotonic_ns() - start;
+        if (result != -EINTR)
+            return result;
+    }
+    return RESTART;
+}
+
+int64_t blocking_wait(struct linux_process *p, uint64_t deadline)
+{
+    while (!must_return(p)) {
+        uint64_t now = clock_monotonic_ns();
+        if (now >= deadline)
+            return 0;
+        uint64_t left = deadline - now;
+        struct timespec t = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
+        // Beside a window no host signal ends the wait: look now and then whether a stop is requested.
+        if (!p->owns_host && left > 5000000)
+            t = (struct timespec){0, 5000000};
+        blocking_interruptible_call(&p->guest->signal_pending, SYS_ppoll, 0, 0, (long)&t, 0, 8, 0);
+        p->guest->stats.idle_ns += clock_monotonic_ns() - now;
+    }
+    return RESTART;
 }

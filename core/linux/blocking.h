@@ -4,16 +4,21 @@
 #ifndef CORE_LINUX_BLOCKING_H
 #define CORE_LINUX_BLOCKING_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdint.h>
 
-// The host's system call, unless *pending is set. Returns its result, -EINTR also if it was not made.
-long linux_interruptible_call(const atomic_bool *pending, long number, long a, long b, long c, long d, long e,
-                              long f);
+struct linux_process;
+
+// A host system call that may block. RESTART if a signal that the guest has to see arrives first.
+// waits: the time counts as idle.
+int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, long b, long c, long d,
+                      long e, long f);
+// Waits for a signal, at most until the host's CLOCK_MONOTONIC reaches deadline (nanoseconds; UINT64_MAX:
+// for ever). RESTART, or 0 at the deadline.
+int64_t blocking_wait(struct linux_process *p, uint64_t deadline);
 
 // For host signal handlers, after they have set the flag: if the interrupted code (the handler's third
 // argument) was about to make the call, it will return -EINTR instead.
-void linux_interrupt_call(void *host_context);
+void blocking_interrupt(void *host_context);
 
 #endif

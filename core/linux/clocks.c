@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Clocks, sleeping and timers. With the device page, and with the virtual clock, the guest's time is that of
+// Clocks and sleeping. With the device page, and with the virtual clock, the guest's time is that of
 // devices.c; else it is the host's.
 #include <errno.h>
 #include <signal.h>
@@ -11,10 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "process.h"
-
 #include "core/base/clock.h"
 #include "core/devices/devices.h"
+#include "process.h"
 
 #define SECOND 1000000000ull
 #define VIRTUAL_EPOCH 946684800ull // what a deterministic machine shows at its start: 1 January 2000
@@ -64,7 +63,7 @@ int64_t sys_clock_gettime(struct linux_process *p, const uint64_t *a)
     if (own_clock(p))
         devices_look(p->guest);
     int result = read_clock(p, (int)a[0], &t);
-    return result ? result : guest_write(p, a[1], &t, sizeof t) ? 0 : -EFAULT;
+    return result ? result : copy_out(p, a[1], &t, sizeof t) ? 0 : -EFAULT;
 }
 
 int64_t sys_clock_getres(struct linux_process *p, const uint64_t *a)
@@ -75,7 +74,7 @@ int64_t sys_clock_getres(struct linux_process *p, const uint64_t *a)
         return result;
     bool coarse = (int)a[0] == CLOCK_REALTIME_COARSE || (int)a[0] == CLOCK_MONOTONIC_COARSE;
     t = (struct timespec){0, coarse ? 4000000 : 1};
-    return a[1] && !guest_write(p, a[1], &t, sizeof t) ? -EFAULT : 0;
+    return a[1] && !copy_out(p, a[1], &t, sizeof t) ? -EFAULT : 0;
 }
 
 int64_t sys_clock_settime(struct linux_process *p, const uint64_t *a)
@@ -92,7 +91,7 @@ int64_t sys_gettimeofday(struct linux_process *p, const uint64_t *a)
         devices_look(p->guest);
     read_clock(p, CLOCK_REALTIME, &t);
     const int64_t value[2] = {t.tv_sec, t.tv_nsec / 1000};
-    if ((a[0] && !guest_write(p, a[0], value, sizeof value)) || (a[1] && !guest_write(p, a[1], &zone, 8)))
+    if ((a[0] && !copy_out(p, a[0], value, sizeof value)) || (a[1] && !copy_out(p, a[1], &zone, 8)))
         return -EFAULT;
     return 0;
 }
@@ -105,7 +104,7 @@ int64_t sys_times(struct linux_process *p, const uint64_t *a)
         now = (int64_t)(devices_clock_ns(p->guest->devices) / (SECOND / 100));
         t = (struct tms){.tms_utime = now};
     }
-    return a[0] && !guest_write(p, a[0], &t, sizeof t) ? -EFAULT : now;
+    return a[0] && !copy_out(p, a[0], &t, sizeof t) ? -EFAULT : now;
 }
 
 // ---- sleeping ----
@@ -129,7 +128,7 @@ static int64_t sleep_until(struct linux_process *p, int clock, uint64_t deadline
                 return RESTART_UNHANDLED;
         } else {
             uint64_t host = clock_monotonic_ns(), left = deadline - now;
-            int64_t result = wait_for_signal(p, left > UINT64_MAX - host ? UINT64_MAX : host + left);
+            int64_t result = blocking_wait(p, left > UINT64_MAX - host ? UINT64_MAX : host + left);
             if (result)
                 return RESTART_UNHANDLED;
         }
@@ -140,7 +139,7 @@ static int64_t sleep_for(struct linux_process *p, int clock, bool absolute, uint
                          uint64_t remaining)
 {
     struct timespec t;
-    if (!guest_read(p, request, &t, sizeof t))
+    if (!copy_in(p, request, &t, sizeof t))
         return -EFAULT;
     if (t.tv_sec < 0 || t.tv_nsec < 0 || t.tv_nsec >= (long)SECOND)
         return -EINVAL;
@@ -164,7 +163,7 @@ static int64_t sleep_for(struct linux_process *p, int clock, bool absolute, uint
     }
     uint64_t now = clock_ns(p, CLOCK_MONOTONIC), left = now < deadline ? deadline - now : 0;
     t = (struct timespec){(time_t)(left / SECOND), (long)(left % SECOND)};
-    return remaining && !guest_write(p, remaining, &t, sizeof t) ? -EFAULT : -EINTR;
+    return remaining && !copy_out(p, remaining, &t, sizeof t) ? -EFAULT : -EINTR;
 }
 
 int64_t sys_nanosleep(struct linux_process *p, const uint64_t *a)
@@ -189,113 +188,4 @@ int64_t sys_restart_syscall(struct linux_process *p, const uint64_t *a)
 {
     (void)p, (void)a;
     return -EINTR;
-}
-
-// ---- timers: the host's, whose signals reach the guest as its own ----
-
-int64_t sys_getitimer(struct linux_process *p, const uint64_t *a)
-{
-    struct itimerval value = {{0, 0}, {0, 0}};
-    if ((uint32_t)a[0] > ITIMER_PROF)
-        return -EINVAL;
-    if (p->owns_host)
-        getitimer((__itimer_which_t)a[0], &value);
-    return guest_write(p, a[1], &value, sizeof value) ? 0 : -EFAULT;
-}
-
-int64_t sys_setitimer(struct linux_process *p, const uint64_t *a)
-{
-    struct itimerval new = {{0, 0}, {0, 0}}, old;
-    if ((uint32_t)a[0] > ITIMER_PROF)
-        return -EINVAL;
-    if (a[1] && !guest_read(p, a[1], &new, sizeof new))
-        return -EFAULT;
-    if (!p->owns_host)
-        return -ENOSYS;
-    if (setitimer((__itimer_which_t)a[0], &new, &old))
-        return -errno;
-    return a[2] && !guest_write(p, a[2], &old, sizeof old) ? -EFAULT : 0;
-}
-
-int64_t sys_timer_create(struct linux_process *p, const uint64_t *a)
-{
-    // struct sigevent: value, signal number, how to notify, thread
-    struct {
-        uint64_t value;
-        int32_t number, notify, thread;
-        uint8_t rest[44];
-    } event = {.number = SIGALRM, .notify = SIGEV_SIGNAL};
-    _Static_assert(sizeof event == 64, "struct sigevent");
-    int32_t id = 0;
-    while (id < GUEST_TIMERS && p->timer_used[id])
-        id++;
-    if (!p->owns_host)
-        return -ENOSYS;
-    if (id == GUEST_TIMERS)
-        return -EAGAIN;
-    event.value = (uint64_t)id;
-    if (a[1] && !guest_read(p, a[1], &event, sizeof event))
-        return -EFAULT;
-    bool to_thread = event.notify == 4 && event.thread == p->pid; // SIGEV_THREAD_ID
-    if (event.notify != SIGEV_NONE && event.notify != SIGEV_SIGNAL && !to_thread)
-        return -EINVAL;
-    if (to_thread)
-        event.notify = SIGEV_SIGNAL;
-    if (syscall(SYS_timer_create, (int)a[0], &event, &p->timer_host[id]))
-        return -errno;
-    p->timer_used[id] = true;
-    return guest_write(p, a[2], &id, sizeof id) ? 0 : -EFAULT;
-}
-
-static bool has_timer(const struct linux_process *p, uint64_t id)
-{
-    return id < GUEST_TIMERS && p->timer_used[id];
-}
-
-int64_t sys_timer_settime(struct linux_process *p, const uint64_t *a)
-{
-    struct itimerspec new, old;
-    if (!has_timer(p, a[0]))
-        return -EINVAL;
-    if (!guest_read(p, a[2], &new, sizeof new))
-        return -EFAULT;
-    if (syscall(SYS_timer_settime, p->timer_host[a[0]], (int)a[1], &new, &old))
-        return -errno;
-    return a[3] && !guest_write(p, a[3], &old, sizeof old) ? -EFAULT : 0;
-}
-
-int64_t sys_timer_gettime(struct linux_process *p, const uint64_t *a)
-{
-    struct itimerspec value;
-    if (!has_timer(p, a[0]))
-        return -EINVAL;
-    if (syscall(SYS_timer_gettime, p->timer_host[a[0]], &value))
-        return -errno;
-    return guest_write(p, a[1], &value, sizeof value) ? 0 : -EFAULT;
-}
-
-int64_t sys_timer_getoverrun(struct linux_process *p, const uint64_t *a)
-{
-    long result = has_timer(p, a[0]) ? syscall(SYS_timer_getoverrun, p->timer_host[a[0]]) : -1;
-    return result < 0 ? -EINVAL : result;
-}
-
-int64_t sys_timer_delete(struct linux_process *p, const uint64_t *a)
-{
-    if (!has_timer(p, a[0]))
-        return -EINVAL;
-    syscall(SYS_timer_delete, p->timer_host[a[0]]);
-    p->timer_used[a[0]] = false;
-    return 0;
-}
-
-void timers_delete_all(struct linux_process *p)
-{
-    for (uint64_t id = 0; id < GUEST_TIMERS; id++)
-        sys_timer_delete(p, &id);
-}
-
-void timers_forget(struct linux_process *p)
-{
-    memset(p->timer_used, 0, sizeof p->timer_used);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The guest's descriptor table. Its numbers are its own, so that the guest cannot name a descriptor of the
 // host program; the host's descriptors share offsets and flags as Linux has it.
-#include "files.h"
+#include "process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +40,21 @@ int descriptor_add_host(struct files *f, int host, bool close_on_exec)
 {
     struct descriptor d = {.kind = DESCRIPTOR_FILE, .host = host, .close_on_exec = close_on_exec};
     return descriptor_add(f, &d, 0);
+}
+
+int descriptor_add_pair(struct linux_process *p, const int host[2], bool close_on_exec, uint64_t address)
+{
+    int guest[2], result = 0;
+    for (int i = 0; i < 2; i++) {
+        guest[i] = descriptor_add_host(p->files, host[i], close_on_exec);
+        result = guest[i] < 0 ? guest[i] : result;
+    }
+    if (!result && !copy_out(p, address, guest, sizeof guest))
+        result = -EFAULT;
+    for (int i = 0; i < 2 && result; i++)
+        if (guest[i] >= 0)
+            descriptor_close(p->files, (uint64_t)guest[i]);
+    return result;
 }
 
 struct descriptor *descriptor_get(struct files *f, uint64_t fd)

@@ -76,8 +76,7 @@ static void push_strings(struct stack *s, char *const *strings, uint64_t count, 
 }
 
 static void build_stack(struct linux_process *p, const struct elf_image *image, const char *path,
-                        const struct program_arguments *arguments, uint64_t argc, uint64_t envc,
-                        uint64_t *words)
+                        const struct exec_arguments *arguments, uint64_t argc, uint64_t envc, uint64_t *words)
 {
     struct stack s = {&p->guest->memory, GUEST_STACK_TOP - 8};
     uint8_t random[16];
@@ -149,7 +148,7 @@ static int map_program(struct linux_process *p, int host, const struct elf_image
 
 // Keeps what /proc/self tells about the program.
 static void remember(struct linux_process *p, int host, const char *path,
-                     const struct program_arguments *arguments)
+                     const struct exec_arguments *arguments)
 {
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     snprintf(p->name, sizeof p->name, "%s", base);
@@ -173,8 +172,8 @@ static void remember(struct linux_process *p, int host, const char *path,
     p->files->program_host = host;
 }
 
-int program_load(struct linux_process *p, int host, const char *path,
-                 const struct program_arguments *arguments, bool *committed, struct error *error)
+int exec_load(struct linux_process *p, int host, const char *path, const struct exec_arguments *arguments,
+              bool *committed, struct error *error)
 {
     uint64_t size = stack_size(p), argc = 0, envc = 0, bytes = strlen(path);
     struct elf_image image = {0};
@@ -242,7 +241,7 @@ static int copy_strings(struct linux_process *p, uint64_t address, char ***strin
         (*strings)[0] = NULL;
     while (!result && address) {
         uint64_t string;
-        if (!guest_read(p, address + count * 8, &string, 8)) {
+        if (!copy_in(p, address + count * 8, &string, 8)) {
             result = -EFAULT;
         } else if (!string) {
             break;
@@ -252,7 +251,7 @@ static int copy_strings(struct linux_process *p, uint64_t address, char ***strin
             result = more ? 0 : -ENOMEM;
         }
         if (!result)
-            result = guest_string(p, string, buffer, STRING_MAX);
+            result = copy_string(p, string, buffer, STRING_MAX);
         if (result)
             break;
         total += strlen(buffer) + 1;
@@ -349,7 +348,7 @@ static int open_interpreted(struct linux_process *p, int at, const char *path, c
 
 static int64_t execute(struct linux_process *p, int at, const char *path, uint64_t argv, uint64_t envp)
 {
-    struct program_arguments arguments = {NULL, NULL};
+    struct exec_arguments arguments = {NULL, NULL};
     char last[PATH_MAX];
     bool committed = false;
     int result = copy_strings(p, argv, &arguments.argv);
@@ -367,7 +366,7 @@ static int64_t execute(struct linux_process *p, int at, const char *path, uint64
     }
     if (!result) {
         int host = open_interpreted(p, at, path, &arguments.argv, last);
-        result = host < 0 ? host : program_load(p, host, last, &arguments, &committed, NULL);
+        result = host < 0 ? host : exec_load(p, host, last, &arguments, &committed, NULL);
     }
     free_strings(arguments.argv);
     free_strings(arguments.envp);
@@ -386,14 +385,14 @@ static int64_t execute(struct linux_process *p, int at, const char *path, uint64
 int64_t sys_execve(struct linux_process *p, const uint64_t *a)
 {
     char path[PATH_MAX];
-    int result = guest_string(p, a[0], path, sizeof path);
+    int result = copy_string(p, a[0], path, sizeof path);
     return result ? result : execute(p, GUEST_AT_FDCWD, path, a[1], a[2]);
 }
 
 int64_t sys_execveat(struct linux_process *p, const uint64_t *a)
 {
     char path[PATH_MAX], text[PATH_MAX];
-    int result = guest_string(p, a[1], path, sizeof path);
+    int result = copy_string(p, a[1], path, sizeof path);
     if (result)
         return result;
     if (*path)
@@ -402,9 +401,4 @@ int64_t sys_execveat(struct linux_process *p, const uint64_t *a)
         return -ENOENT;
     snprintf(text, sizeof text, "/proc/self/fd/%d", (int)a[0]);
     return execute(p, GUEST_AT_FDCWD, text, a[2], a[3]);
-}
-
-const char *linux_symbol(const struct guest *g, uint64_t pc, uint64_t *offset)
-{
-    return g->process && g->process->symbols ? elf_symbols_find(g->process->symbols, pc, offset) : NULL;
 }

@@ -41,7 +41,7 @@ static int64_t output(struct linux_process *p, const struct descriptor *d, const
         uint64_t address = (uint64_t)((uint8_t *)v[i].iov_base - p->guest->memory.base);
         for (uint64_t done = 0, n; done < v[i].iov_len; done += n) {
             n = v[i].iov_len - done < sizeof bytes ? v[i].iov_len - done : sizeof bytes;
-            if (!guest_read(p, address + done, bytes, n))
+            if (!copy_in(p, address + done, bytes, n))
                 return total ? total : -EFAULT;
             p->guest->config.output(p->guest->config.user, (int)d->output, bytes, n);
             total += (int64_t)n;
@@ -110,8 +110,8 @@ int64_t sys_pwrite64(struct linux_process *p, const uint64_t *a)
 
 static int64_t vector(struct linux_process *p, const uint64_t *a, int prot, int64_t offset, uint64_t flags)
 {
-    struct iovec fixed[GUEST_IOVECS], *more;
-    int count = guest_iovecs(p, a[1], a[2], prot, fixed, &more);
+    struct iovec fixed[COPY_IOVECS], *more;
+    int count = copy_iovecs(p, a[1], a[2], prot, fixed, &more);
     if (count < 0)
         return count;
     int64_t result = transfer_vector(p, a[0], prot, more ? more : fixed, count, offset, flags);
@@ -168,13 +168,13 @@ int64_t sys_sendfile(struct linux_process *p, const uint64_t *a)
     off_t offset;
     if (!out || !in)
         return error;
-    if (a[2] && !guest_read(p, a[2], &offset, sizeof offset))
+    if (a[2] && !copy_in(p, a[2], &offset, sizeof offset))
         return -EFAULT;
     if (out->kind == DESCRIPTOR_OUTPUT)
         return -EINVAL; // programs then read and write
     int64_t result = blocking_call(p, false, SYS_sendfile, out->host, in->host, a[2] ? (long)&offset : 0,
                                    (long)a[3], 0, 0);
-    return a[2] && result >= 0 && !guest_write(p, a[2], &offset, sizeof offset) ? -EFAULT : result;
+    return a[2] && result >= 0 && !copy_out(p, a[2], &offset, sizeof offset) ? -EFAULT : result;
 }
 
 int64_t sys_copy_file_range(struct linux_process *p, const uint64_t *a)
@@ -184,7 +184,7 @@ int64_t sys_copy_file_range(struct linux_process *p, const uint64_t *a)
     off_t from, to;
     if (!out || !in)
         return error;
-    if ((a[1] && !guest_read(p, a[1], &from, sizeof from)) || (a[3] && !guest_read(p, a[3], &to, sizeof to)))
+    if ((a[1] && !copy_in(p, a[1], &from, sizeof from)) || (a[3] && !copy_in(p, a[3], &to, sizeof to)))
         return -EFAULT;
     if (out->kind == DESCRIPTOR_OUTPUT || in->kind == DESCRIPTOR_OUTPUT)
         return -EINVAL;
@@ -192,8 +192,7 @@ int64_t sys_copy_file_range(struct linux_process *p, const uint64_t *a)
         copy_file_range(in->host, a[1] ? &from : NULL, out->host, a[3] ? &to : NULL, a[4], (unsigned)a[5]);
     if (n < 0)
         return -errno;
-    if ((a[1] && !guest_write(p, a[1], &from, sizeof from)) ||
-        (a[3] && !guest_write(p, a[3], &to, sizeof to)))
+    if ((a[1] && !copy_out(p, a[1], &from, sizeof from)) || (a[3] && !copy_out(p, a[3], &to, sizeof to)))
         return -EFAULT;
     return n;
 }
@@ -351,27 +350,19 @@ int64_t sys_dup3(struct linux_process *p, const uint64_t *a)
 
 int64_t sys_pipe2(struct linux_process *p, const uint64_t *a)
 {
-    int host[2], guest[2];
-    int flags = host_open_flags(a[1]);
+    int host[2];
+    int flags = paths_host_flags(a[1]);
     if (a[1] & ~(uint64_t)(O_CLOEXEC | O_NONBLOCK | GUEST_O_DIRECT))
         return -EINVAL;
     if (pipe2(host, flags | O_CLOEXEC))
         return -errno;
-    guest[0] = descriptor_add_host(p->files, host[0], flags & O_CLOEXEC);
-    guest[1] = descriptor_add_host(p->files, host[1], flags & O_CLOEXEC);
-    if (guest[0] >= 0 && guest[1] >= 0 && guest_write(p, a[0], guest, sizeof guest))
-        return 0;
-    int64_t error = guest[0] >= 0 && guest[1] >= 0 ? -EFAULT : -EMFILE;
-    for (int i = 0; i < 2; i++)
-        if (guest[i] >= 0)
-            descriptor_close(p->files, (uint64_t)guest[i]);
-    return error;
+    return descriptor_add_pair(p, host, flags & O_CLOEXEC, a[0]);
 }
 
 int64_t sys_memfd_create(struct linux_process *p, const uint64_t *a)
 {
     char name[256];
-    int result = guest_string(p, a[0], name, 250);
+    int result = copy_string(p, a[0], name, 250);
     if (result)
         return result == -ENAMETOOLONG ? -EINVAL : result;
     if (a[1] & ~(uint64_t)(MFD_CLOEXEC | MFD_ALLOW_SEALING))
@@ -394,12 +385,12 @@ static int64_t lock(struct linux_process *p, const struct descriptor *d, int com
 {
     struct flock l;
     _Static_assert(sizeof l == 32, "struct flock");
-    if (!guest_read(p, address, &l, sizeof l))
+    if (!copy_in(p, address, &l, sizeof l))
         return -EFAULT;
     bool waits = command == F_SETLKW || command == F_OFD_SETLKW,
          gets = command == F_GETLK || command == F_OFD_GETLK;
     int64_t result = blocking_call(p, waits, SYS_fcntl, d->host, command, (long)&l, 0, 0, 0);
-    return !result && gets && !guest_write(p, address, &l, sizeof l) ? -EFAULT : result;
+    return !result && gets && !copy_out(p, address, &l, sizeof l) ? -EFAULT : result;
 }
 
 int64_t sys_fcntl(struct linux_process *p, const uint64_t *a)
@@ -418,9 +409,9 @@ int64_t sys_fcntl(struct linux_process *p, const uint64_t *a)
     case F_SETFD: d->close_on_exec = a[2] & FD_CLOEXEC; return 0;
     case F_GETFL: {
         int flags = d->kind == DESCRIPTOR_OUTPUT ? O_WRONLY : fcntl(d->host, F_GETFL);
-        return flags < 0 ? -errno : (int64_t)guest_open_flags(flags);
+        return flags < 0 ? -errno : (int64_t)paths_guest_flags(flags);
     }
-    case F_SETFL: return host_result(fcntl(d->host, F_SETFL, host_open_flags(a[2]) & ~O_ASYNC));
+    case F_SETFL: return host_result(fcntl(d->host, F_SETFL, paths_host_flags(a[2]) & ~O_ASYNC));
     case F_GETLK:
     case F_SETLK:
     case F_SETLKW:

@@ -12,7 +12,7 @@
 #define GUEST_O_LARGEFILE 0400000u
 
 // Host flags for the guest's; those that are unknown are dropped, as Linux does.
-int host_open_flags(uint64_t flags);
-uint64_t guest_open_flags(int flags);
+int paths_host_flags(uint64_t flags);
+uint64_t paths_guest_flags(int flags);
 
 #endif

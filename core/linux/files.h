@@ -13,6 +13,8 @@
 #include "core/base/error.h"
 #include "core/state/machine_config.h"
 
+struct linux_process;
+
 #define DESCRIPTOR_MAX 1024 // guest descriptors are below this
 #define GUEST_AT_FDCWD (-100)
 
@@ -80,8 +82,6 @@ int files_lookup(struct files *f, int at, const char *path, bool follow, struct 
 
 // Whether a grant lies below the canonical path ("" for "/").
 bool files_leads_to_grant(const struct files *f, const char *canonical);
-// The inode number that a virtual folder shows.
-uint64_t files_virtual_inode(const char *path);
 
 // The folder in which the last component of path is to be created, removed or renamed.
 struct files_place {
@@ -113,6 +113,9 @@ void files_host_path(int host, char path[HOST_FD_PATH_SIZE]);
 int descriptor_add(struct files *f, const struct descriptor *d, int lowest);
 // A plain descriptor for a host descriptor that is now owned by the table.
 int descriptor_add_host(struct files *f, int host, bool close_on_exec);
+// Two plain descriptors for host descriptors that are now owned by the table, their numbers written to the
+// guest's int[2] at address: 0 or a negative errno, and then neither is open.
+int descriptor_add_pair(struct linux_process *p, const int host[2], bool close_on_exec, uint64_t address);
 // The open descriptor fd, or NULL.
 struct descriptor *descriptor_get(struct files *f, uint64_t fd);
 int descriptor_close(struct files *f, uint64_t fd);

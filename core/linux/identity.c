@@ -95,7 +95,7 @@ int64_t sys_set_robust_list(struct linux_process *p, const uint64_t *a)
 int64_t sys_get_robust_list(struct linux_process *p, const uint64_t *a)
 {
     uint64_t none = 0, size = 24;
-    return guest_write(p, a[1], &none, 8) && guest_write(p, a[2], &size, 8) ? 0 : -EFAULT;
+    return copy_out(p, a[1], &none, 8) && copy_out(p, a[2], &size, 8) ? 0 : -EFAULT;
 }
 
 // ---- users: those of the host; they cannot be changed ----
@@ -185,8 +185,7 @@ int64_t sys_setfsgid(struct linux_process *p, const uint64_t *a)
 
 static int64_t write_ids(struct linux_process *p, const uint64_t *a, uint32_t own, uint32_t effective)
 {
-    return guest_write(p, a[0], &own, 4) && guest_write(p, a[1], &effective, 4) &&
-                   guest_write(p, a[2], &effective, 4)
+    return copy_out(p, a[0], &own, 4) && copy_out(p, a[1], &effective, 4) && copy_out(p, a[2], &effective, 4)
                ? 0
                : -EFAULT;
 }
@@ -207,19 +206,19 @@ int64_t sys_getgroups(struct linux_process *p, const uint64_t *a)
     int size = (int)a[0], count = getgroups(1024, groups);
     if (count < 0 || size < 0 || (size && size < count))
         return -EINVAL;
-    return size && !guest_write(p, a[1], groups, (uint64_t)count * 4) ? -EFAULT : count;
+    return size && !copy_out(p, a[1], groups, (uint64_t)count * 4) ? -EFAULT : count;
 }
 
 int64_t sys_capget(struct linux_process *p, const uint64_t *a)
 {
     uint32_t header[2], none[6] = {0};
-    if (!guest_read(p, a[0], header, sizeof header))
+    if (!copy_in(p, a[0], header, sizeof header))
         return -EFAULT;
     if (header[0] != 0x20080522) { // _LINUX_CAPABILITY_VERSION_3
         header[0] = 0x20080522;
-        return guest_write(p, a[0], header, 4) ? -EINVAL : -EFAULT;
+        return copy_out(p, a[0], header, 4) ? -EINVAL : -EFAULT;
     }
-    return a[1] && !guest_write(p, a[1], none, sizeof none) ? -EFAULT : 0;
+    return a[1] && !copy_out(p, a[1], none, sizeof none) ? -EFAULT : 0;
 }
 
 int64_t sys_capset(struct linux_process *p, const uint64_t *a)
@@ -254,7 +253,7 @@ static int64_t limit(struct linux_process *p, uint64_t which, uint64_t new_addre
         return -EINVAL;
     old = p->limits[which];
     if (new_address) {
-        if (!guest_read(p, new_address, &new, sizeof new))
+        if (!copy_in(p, new_address, &new, sizeof new))
             return -EFAULT;
         if (new.current > new.maximum)
             return -EINVAL;
@@ -263,7 +262,7 @@ static int64_t limit(struct linux_process *p, uint64_t which, uint64_t new_addre
         p->limits[which] = new;
         apply_limit(p, (int)which);
     }
-    return old_address && !guest_write(p, old_address, &old, sizeof old) ? -EFAULT : 0;
+    return old_address && !copy_out(p, old_address, &old, sizeof old) ? -EFAULT : 0;
 }
 
 int64_t sys_getrlimit(struct linux_process *p, const uint64_t *a)
@@ -288,7 +287,7 @@ int64_t sys_getrusage(struct linux_process *p, const uint64_t *a)
     struct rusage usage;
     if (getrusage((int)a[0], &usage))
         return -errno;
-    return guest_write(p, a[1], &usage, sizeof usage) ? 0 : -EFAULT;
+    return copy_out(p, a[1], &usage, sizeof usage) ? 0 : -EFAULT;
 }
 
 // ---- scheduling: one processor, one policy ----
@@ -314,7 +313,7 @@ int64_t sys_setpriority(struct linux_process *p, const uint64_t *a)
 int64_t sys_sched_setparam(struct linux_process *p, const uint64_t *a)
 {
     int32_t priority;
-    if (!guest_read(p, a[1], &priority, 4))
+    if (!copy_in(p, a[1], &priority, 4))
         return -EFAULT;
     return priority ? -EINVAL : 0;
 }
@@ -322,7 +321,7 @@ int64_t sys_sched_setparam(struct linux_process *p, const uint64_t *a)
 int64_t sys_sched_getparam(struct linux_process *p, const uint64_t *a)
 {
     int32_t priority = 0;
-    return guest_write(p, a[1], &priority, 4) ? 0 : -EFAULT;
+    return copy_out(p, a[1], &priority, 4) ? 0 : -EFAULT;
 }
 
 int64_t sys_sched_setscheduler(struct linux_process *p, const uint64_t *a)
@@ -352,7 +351,7 @@ int64_t sys_sched_get_priority_min(struct linux_process *p, const uint64_t *a)
 int64_t sys_sched_rr_get_interval(struct linux_process *p, const uint64_t *a)
 {
     const int64_t interval[2] = {0, 4000000};
-    return guest_write(p, a[1], interval, sizeof interval) ? 0 : -EFAULT;
+    return copy_out(p, a[1], interval, sizeof interval) ? 0 : -EFAULT;
 }
 
 int64_t sys_sched_getaffinity(struct linux_process *p, const uint64_t *a)
@@ -362,13 +361,13 @@ int64_t sys_sched_getaffinity(struct linux_process *p, const uint64_t *a)
         return -EINVAL;
     if ((int)a[0] && !process_may_name(p, (int)a[0]))
         return -ESRCH;
-    return guest_write(p, a[2], &mask, sizeof mask) ? (int64_t)sizeof mask : -EFAULT;
+    return copy_out(p, a[2], &mask, sizeof mask) ? (int64_t)sizeof mask : -EFAULT;
 }
 
 int64_t sys_sched_setaffinity(struct linux_process *p, const uint64_t *a)
 {
     uint8_t first = 0;
-    if (a[1] && !guest_read(p, a[2], &first, 1))
+    if (a[1] && !copy_in(p, a[2], &first, 1))
         return -EFAULT;
     return first & 1 ? 0 : -EINVAL;
 }
@@ -376,8 +375,7 @@ int64_t sys_sched_setaffinity(struct linux_process *p, const uint64_t *a)
 int64_t sys_getcpu(struct linux_process *p, const uint64_t *a)
 {
     const uint32_t zero = 0;
-    return (!a[0] || guest_write(p, a[0], &zero, 4)) && (!a[1] || guest_write(p, a[1], &zero, 4)) ? 0
-                                                                                                  : -EFAULT;
+    return (!a[0] || copy_out(p, a[0], &zero, 4)) && (!a[1] || copy_out(p, a[1], &zero, 4)) ? 0 : -EFAULT;
 }
 
 int64_t sys_membarrier(struct linux_process *p, const uint64_t *a)
@@ -401,7 +399,7 @@ int64_t sys_uname(struct linux_process *p, const uint64_t *a)
     snprintf(name.version, sizeof name.version, "#1 SMP");
     snprintf(name.machine, sizeof name.machine, "aarch64");
     snprintf(name.domainname, sizeof name.domainname, "(none)");
-    return guest_write(p, a[0], &name, sizeof name) ? 0 : -EFAULT;
+    return copy_out(p, a[0], &name, sizeof name) ? 0 : -EFAULT;
 }
 
 int64_t sys_sysinfo(struct linux_process *p, const uint64_t *a)
@@ -420,7 +418,7 @@ int64_t sys_sysinfo(struct linux_process *p, const uint64_t *a)
               .processes = 1,
               .unit = 1};
     _Static_assert(sizeof info == 112, "struct sysinfo");
-    return guest_write(p, a[0], &info, sizeof info) ? 0 : -EFAULT;
+    return copy_out(p, a[0], &info, sizeof info) ? 0 : -EFAULT;
 }
 
 int64_t sys_getrandom(struct linux_process *p, const uint64_t *a)
@@ -432,7 +430,7 @@ int64_t sys_getrandom(struct linux_process *p, const uint64_t *a)
         uint8_t bytes[256];
         uint64_t n = length - done < sizeof bytes ? length - done : sizeof bytes;
         process_fill_random(p, bytes, n);
-        if (!guest_write(p, a[0] + done, bytes, n))
+        if (!copy_out(p, a[0] + done, bytes, n))
             return done ? (int64_t)done : -EFAULT;
         done += n;
     }
@@ -455,14 +453,14 @@ int64_t sys_prctl(struct linux_process *p, const uint64_t *a)
     char name[16] = "";
     switch ((int)a[0]) {
     case PR_SET_NAME: {
-        int result = guest_string(p, a[1], name, sizeof name);
+        int result = copy_string(p, a[1], name, sizeof name);
         if (result == -EFAULT)
             return result;
         name[15] = 0; // a longer one is cut
         memcpy(p->name, name, sizeof name);
         return 0;
     }
-    case PR_GET_NAME: return guest_write(p, a[1], p->name, sizeof p->name) ? 0 : -EFAULT;
+    case PR_GET_NAME: return copy_out(p, a[1], p->name, sizeof p->name) ? 0 : -EFAULT;
     case PR_SET_PDEATHSIG:
         if (a[1] > SIGNAL_MAX)
             return -EINVAL;

@@ -40,19 +40,19 @@ static int64_t pass(struct linux_process *p, int host, uint64_t request, uint64_
                     bool in, bool out)
 {
     uint64_t value[8] = {0};
-    if (in && !guest_read(p, address, value, size))
+    if (in && !copy_in(p, address, value, size))
         return -EFAULT;
     int result = ioctl(host, request, value);
     if (result < 0)
         return -errno;
-    return out && !guest_write(p, address, value, size) ? -EFAULT : result;
+    return out && !copy_out(p, address, value, size) ? -EFAULT : result;
 }
 
 // A process group on a terminal, which has to be the guest's own.
 static int64_t set_group(struct linux_process *p, int host, uint64_t address)
 {
     int group;
-    if (!guest_read(p, address, &group, sizeof group))
+    if (!copy_in(p, address, &group, sizeof group))
         return -EFAULT;
     if (group == p->pid)
         group = getpid();
@@ -81,7 +81,7 @@ int64_t sys_ioctl(struct linux_process *p, const uint64_t *a)
     case TCSETSW:
     case TCSETSF: {
         struct guest_termios settings;
-        if (!guest_read(p, a[2], &settings, sizeof settings))
+        if (!copy_in(p, a[2], &settings, sizeof settings))
             return -EFAULT;
         return change_terminal(p, d->host, request, &settings);
     }

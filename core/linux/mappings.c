@@ -316,7 +316,7 @@ int64_t sys_futex(struct linux_process *p, const uint64_t *a)
     switch (operation) {
     case WAIT:
     case WAIT_BITSET:
-        if (a[3] && !guest_read(p, a[3], &timeout, sizeof timeout))
+        if (a[3] && !copy_in(p, a[3], &timeout, sizeof timeout))
             return -EFAULT;
         if (p->owns_host) {
             int64_t result = blocking_call(p, true, SYS_futex, (long)word, (long)a[1], (long)(uint32_t)a[2],
@@ -324,9 +324,9 @@ int64_t sys_futex(struct linux_process *p, const uint64_t *a)
             return result == RESTART && a[3] ? RESTART_UNHANDLED : result;
         } else {
             uint32_t value;
-            if (!guest_read(p, a[0], &value, 4))
+            if (!copy_in(p, a[0], &value, 4))
                 return -EFAULT;
-            return value != (uint32_t)a[2] ? -EAGAIN : wait_for_signal(p, UINT64_MAX);
+            return value != (uint32_t)a[2] ? -EAGAIN : blocking_wait(p, UINT64_MAX);
         }
     case REQUEUE:
     case CMP_REQUEUE:

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "file_calls.h"
+#include "special_files.h"
 
 // open flags that have the same value on both sides
 #define SAME_FLAGS                                                                                           \
@@ -20,13 +21,13 @@
 #define HOST_O_LARGEFILE 0100000 // as the x86-64 kernel has it; 0 in its libc
 #define TMPFILE_BIT (O_TMPFILE & ~O_DIRECTORY)
 
-int host_open_flags(uint64_t flags)
+int paths_host_flags(uint64_t flags)
 {
     return (int)(flags & (SAME_FLAGS | TMPFILE_BIT)) | (flags & GUEST_O_DIRECTORY ? O_DIRECTORY : 0) |
            (flags & GUEST_O_NOFOLLOW ? O_NOFOLLOW : 0) | (flags & GUEST_O_DIRECT ? O_DIRECT : 0);
 }
 
-uint64_t guest_open_flags(int flags)
+uint64_t paths_guest_flags(int flags)
 {
     return ((uint64_t)flags & (SAME_FLAGS | TMPFILE_BIT) & ~(uint64_t)O_CLOEXEC) |
            (flags & HOST_O_LARGEFILE ? GUEST_O_LARGEFILE : 0) |
@@ -41,14 +42,14 @@ static int64_t host_result(int result)
 
 static int path_at(struct linux_process *p, uint64_t address, char path[PATH_MAX])
 {
-    return guest_string(p, address, path, PATH_MAX);
+    return copy_string(p, address, path, PATH_MAX);
 }
 
 int64_t sys_openat(struct linux_process *p, const uint64_t *a)
 {
     char path[PATH_MAX];
     struct descriptor d;
-    int flags = host_open_flags(a[2]);
+    int flags = paths_host_flags(a[2]);
     int result = path_at(p, a[1], path);
     if (result)
         return result;
@@ -98,7 +99,7 @@ static int64_t write_stat(struct linux_process *p, uint64_t address, const struc
                                  .mtime_nsec = s->st_mtim.tv_nsec,
                                  .ctime = s->st_ctim.tv_sec,
                                  .ctime_nsec = s->st_ctim.tv_nsec};
-    return guest_write(p, address, &g, sizeof g) ? 0 : -EFAULT;
+    return copy_out(p, address, &g, sizeof g) ? 0 : -EFAULT;
 }
 
 // The object that a call with AT_EMPTY_PATH and AT_SYMLINK_NOFOLLOW means; its host descriptor is the
@@ -122,7 +123,7 @@ static int find_object(struct linux_process *p, uint64_t at, uint64_t address, u
                                     .may_change = d->may_change,
                                     .is_virtual = d->kind == DESCRIPTOR_VIRTUAL};
     if (object->is_virtual)
-        object->virtual_inode = files_virtual_inode(d->path);
+        object->virtual_inode = special_virtual_inode(d->path);
     return object->host < 0 ? -errno : 0;
 }
 
@@ -174,7 +175,7 @@ int64_t sys_statx(struct linux_process *p, const uint64_t *a)
         s.stx_ino = shown.st_ino;
         s.stx_nlink = (uint32_t)shown.st_nlink;
     }
-    return result ? result : guest_write(p, a[4], &s, sizeof s) ? 0 : -EFAULT;
+    return result ? result : copy_out(p, a[4], &s, sizeof s) ? 0 : -EFAULT;
 }
 
 static int64_t file_system(struct linux_process *p, int host, uint64_t address)
@@ -183,7 +184,7 @@ static int64_t file_system(struct linux_process *p, int host, uint64_t address)
     _Static_assert(sizeof s == 120, "struct statfs is the same in every 64-bit ABI");
     if (fstatfs(host, &s))
         return -errno;
-    return guest_write(p, address, &s, sizeof s) ? 0 : -EFAULT;
+    return copy_out(p, address, &s, sizeof s) ? 0 : -EFAULT;
 }
 
 int64_t sys_statfs(struct linux_process *p, const uint64_t *a)
@@ -251,7 +252,7 @@ int64_t sys_readlinkat(struct linux_process *p, const uint64_t *a)
     } else {
         length = files_readlink(p->files, (int)a[0], path, text, size);
     }
-    return length >= 0 && !guest_write(p, a[2], text, (uint64_t)length) ? -EFAULT : length;
+    return length >= 0 && !copy_out(p, a[2], text, (uint64_t)length) ? -EFAULT : length;
 }
 
 // ---- the current folder ----
@@ -265,7 +266,7 @@ int64_t sys_getcwd(struct linux_process *p, const uint64_t *a)
         return result;
     if (length > a[1])
         return -ERANGE;
-    return guest_write(p, a[0], path, length) ? (int64_t)length : -EFAULT;
+    return copy_out(p, a[0], path, length) ? (int64_t)length : -EFAULT;
 }
 
 int64_t sys_chdir(struct linux_process *p, const uint64_t *a)
@@ -510,7 +511,7 @@ int64_t sys_utimensat(struct linux_process *p, const uint64_t *a)
 {
     struct files_object object;
     struct timespec times[2];
-    if (a[2] && !guest_read(p, a[2], times, sizeof times))
+    if (a[2] && !copy_in(p, a[2], times, sizeof times))
         return -EFAULT;
     if (a[2] && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT)
         return 0;

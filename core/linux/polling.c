@@ -27,7 +27,7 @@ static int read_deadline(struct linux_process *p, uint64_t address, uint64_t *de
     *deadline = UINT64_MAX;
     if (!address)
         return 0;
-    if (!guest_read(p, address, &t, sizeof t))
+    if (!copy_in(p, address, &t, sizeof t))
         return -EFAULT;
     if (t.tv_sec < 0 || t.tv_nsec < 0 || t.tv_nsec >= (long)SECOND)
         return -EINVAL;
@@ -41,7 +41,7 @@ static void write_remaining(struct linux_process *p, uint64_t address, uint64_t 
     uint64_t now = clock_monotonic_ns(), left = deadline > now ? deadline - now : 0;
     const int64_t t[2] = {(int64_t)(left / SECOND), (int64_t)(left % SECOND)};
     if (address && deadline != UINT64_MAX)
-        guest_write(p, address, t, sizeof t);
+        copy_out(p, address, t, sizeof t);
 }
 
 // The host's poll until something is ready, the deadline is reached, or a signal arrives.
@@ -70,7 +70,7 @@ static int set_mask(struct linux_process *p, uint64_t address, uint64_t size)
         return 0;
     if (size != 8)
         return -EINVAL;
-    if (!guest_read(p, address, &mask, 8))
+    if (!copy_in(p, address, &mask, 8))
         return -EFAULT;
     signals_set_temporary_mask(p, mask);
     return 0;
@@ -91,7 +91,7 @@ int64_t sys_ppoll(struct linux_process *p, const uint64_t *a)
     if (!guest)
         return -ENOMEM;
     host = guest + count;
-    if (!guest_read(p, a[0], guest, count * sizeof *guest)) {
+    if (!copy_in(p, a[0], guest, count * sizeof *guest)) {
         free(guest);
         return -EFAULT;
     }
@@ -111,7 +111,7 @@ int64_t sys_ppoll(struct linux_process *p, const uint64_t *a)
     if (result >= 0)
         result += bad;
     write_remaining(p, a[2], deadline);
-    if (result >= 0 && !guest_write(p, a[0], guest, count * sizeof *guest))
+    if (result >= 0 && !copy_out(p, a[0], guest, count * sizeof *guest))
         result = -EFAULT;
     free(guest);
     return result;
@@ -133,9 +133,9 @@ int64_t sys_pselect6(struct linux_process *p, const uint64_t *a)
     uint64_t bytes = (uint64_t)(count + 63) / 64 * 8;
     int64_t result = read_deadline(p, a[4], &deadline);
     for (int i = 0; i < 3 && !result; i++)
-        if (a[1 + i] && !guest_read(p, a[1 + i], sets[i], bytes))
+        if (a[1 + i] && !copy_in(p, a[1 + i], sets[i], bytes))
             result = -EFAULT;
-    if (!result && a[5] && !guest_read(p, a[5], mask, sizeof mask))
+    if (!result && a[5] && !copy_in(p, a[5], mask, sizeof mask))
         result = -EFAULT;
     if (!result)
         result = set_mask(p, mask[0], mask[1]);
@@ -167,7 +167,7 @@ int64_t sys_pselect6(struct linux_process *p, const uint64_t *a)
             else
                 sets[i][fd / 64] &= ~bit;
         }
-        if (a[1 + i] && !guest_write(p, a[1 + i], sets[i], bytes))
+        if (a[1 + i] && !copy_out(p, a[1 + i], sets[i], bytes))
             return -EFAULT;
     }
     return result;
@@ -200,11 +200,11 @@ int64_t sys_timerfd_settime(struct linux_process *p, const uint64_t *a)
     struct itimerspec new, old;
     if (!d)
         return -EBADF;
-    if (!guest_read(p, a[2], &new, sizeof new))
+    if (!copy_in(p, a[2], &new, sizeof new))
         return -EFAULT;
     if (timerfd_settime(d->host, (int)a[1], &new, &old))
         return -errno;
-    return a[3] && !guest_write(p, a[3], &old, sizeof old) ? -EFAULT : 0;
+    return a[3] && !copy_out(p, a[3], &old, sizeof old) ? -EFAULT : 0;
 }
 
 int64_t sys_timerfd_gettime(struct linux_process *p, const uint64_t *a)
@@ -215,7 +215,7 @@ int64_t sys_timerfd_gettime(struct linux_process *p, const uint64_t *a)
         return -EBADF;
     if (timerfd_gettime(d->host, &value))
         return -errno;
-    return guest_write(p, a[1], &value, sizeof value) ? 0 : -EFAULT;
+    return copy_out(p, a[1], &value, sizeof value) ? 0 : -EFAULT;
 }
 
 // ---- epoll ----
@@ -246,7 +246,7 @@ int64_t sys_epoll_ctl(struct linux_process *p, const uint64_t *a)
         return -EBADF;
     if (d->kind != DESCRIPTOR_EPOLL)
         return -EINVAL;
-    if ((int)a[1] != EPOLL_CTL_DEL && !guest_read(p, a[3], &guest, sizeof guest))
+    if ((int)a[1] != EPOLL_CTL_DEL && !copy_in(p, a[3], &guest, sizeof guest))
         return -EFAULT;
     struct epoll_event host = {.events = guest.events, .data.u64 = guest.data};
     return epoll_ctl(d->host, (int)a[1], file->host, &host) ? -errno : 0;
@@ -277,7 +277,7 @@ int64_t sys_epoll_pwait(struct linux_process *p, const uint64_t *a)
         return result == -1 ? -errno : result;
     for (int i = 0; i < result; i++) {
         const struct guest_event guest = {.events = host[i].events, .data = host[i].data.u64};
-        if (!guest_write(p, a[1] + (uint64_t)i * sizeof guest, &guest, sizeof guest))
+        if (!copy_out(p, a[1] + (uint64_t)i * sizeof guest, &guest, sizeof guest))
             return -EFAULT;
     }
     return result;

@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "elf.h"
 #include "process.h"
 
 #define DETERMINISTIC_PID 1000
@@ -100,14 +99,13 @@ static void raise_descriptor_limit(void)
     }
 }
 
-struct linux_process *linux_create(struct guest *g, struct error *error)
+struct linux_process *process_create(struct guest *g, struct error *error)
 {
     struct linux_process *p = calloc(1, sizeof *p);
     if (!p) {
         error_set(error, "out of memory");
         return NULL;
     }
-    g->process = p;
     p->guest = g;
     p->owns_host = !g->config.device;
     p->pid = g->config.deterministic ? DETERMINISTIC_PID : getpid();
@@ -122,67 +120,32 @@ struct linux_process *linux_create(struct guest *g, struct error *error)
         if (family == MAP_FAILED) {
             family = NULL;
             error_set(error, "out of memory");
-            linux_destroy(p);
+            free(p);
             return NULL;
         }
     }
     if (p->owns_host)
         atomic_store(&family->members[0], getpid());
-    p->files = files_create(g, error);
-    if (!p->files) {
-        linux_destroy(p);
-        return NULL;
-    }
-    int host = open(g->config.program, O_RDONLY | O_CLOEXEC);
-    if (host < 0) {
-        error_set_kind(error, ERROR_NO_FILE, "%s: %s", g->config.program, strerror(errno));
-        linux_destroy(p);
-        return NULL;
-    }
-    struct error why;
-    bool committed;
-    const struct program_arguments arguments = {(char **)g->config.argv, (char **)g->config.envp};
-    if (program_load(p, host, g->config.program, &arguments, &committed, &why)) {
-        error_set_kind(error, why.kind,
-                       why.kind == ERROR_NOT_PROGRAM ? "%s is not a static aarch64 Linux program: %s"
-                                                     : "%s cannot be started: %s",
-                       g->config.program, why.text);
-        linux_destroy(p);
-        return NULL;
-    }
-    signals_create(p);
     return p;
 }
 
-void linux_destroy(struct linux_process *p)
-{
-    if (!p)
-        return;
-    signals_destroy(p);
-    files_destroy(p->files);
-    elf_symbols_close(p->symbols);
-    p->guest->process = NULL;
-    free(p->command_line);
-    free(p);
-}
-
-int linux_pid(struct guest *g)
+int process_pid(struct guest *g)
 {
     return g->process->pid;
 }
 
-const char *linux_process_name(struct guest *g)
+const char *process_name(struct guest *g)
 {
     return g->process->name;
 }
 
-const char *linux_command_line(struct guest *g, size_t *length)
+const char *process_command_line(struct guest *g, size_t *length)
 {
     *length = g->process->command_line_length;
     return g->process->command_line;
 }
 
-const char *linux_mapping_name(struct guest *g, uint64_t address)
+const char *process_mapping_name(struct guest *g, uint64_t address)
 {
     const struct linux_process *p = g->process;
     if (address >= p->stack_low && address < GUEST_STACK_TOP)
@@ -215,7 +178,7 @@ void process_fill_random(struct linux_process *p, void *to, size_t size)
 
 // ---- the end ----
 
-void process_exit(struct linux_process *p, int status)
+static void end(struct linux_process *p, int status)
 {
     if (p->forked) {
         family_remove(getpid());
@@ -243,7 +206,7 @@ void process_die(struct linux_process *p, int number, uint64_t address, const ch
 
 int64_t sys_exit(struct linux_process *p, const uint64_t *a)
 {
-    process_exit(p, (int)a[0]);
+    end(p, (int)a[0]);
     return KEEP_REGISTERS;
 }
 
@@ -283,7 +246,7 @@ static void become_child(struct linux_process *p, const uint64_t *a, int pipe_en
     if (a[0] & CLONE_SETTLS)
         c->tpidr = a[3];
     if (a[0] & CLONE_CHILD_SETTID)
-        guest_write(p, a[4], &p->pid, 4);
+        copy_out(p, a[4], &p->pid, 4);
 }
 
 int64_t sys_clone(struct linux_process *p, const uint64_t *a)
@@ -315,7 +278,7 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
     sigprocmask(SIG_SETMASK, &old, NULL);
     close_pipe_end(&ends[1]);
     if (pid > 0 && flags & CLONE_PARENT_SETTID)
-        guest_write(p, a[2], &pid, 4);
+        copy_out(p, a[2], &pid, 4);
     // A vfork parent goes on when the child has its own program or has ended.
     char unused;
     while (pid > 0 && vfork && read(ends[0], &unused, 1) < 0 && errno == EINTR)
@@ -336,8 +299,8 @@ int64_t sys_wait4(struct linux_process *p, const uint64_t *a)
         return pid;
     if (WIFEXITED(status) || WIFSIGNALED(status))
         family_remove((int)pid);
-    if ((a[1] && !guest_write(p, a[1], &status, sizeof status)) ||
-        (a[3] && !guest_write(p, a[3], &usage, sizeof usage)))
+    if ((a[1] && !copy_out(p, a[1], &status, sizeof status)) ||
+        (a[3] && !copy_out(p, a[3], &usage, sizeof usage)))
         return -EFAULT;
     return pid;
 }
@@ -360,12 +323,12 @@ int64_t sys_waitid(struct linux_process *p, const uint64_t *a)
                                           .pid = info.si_pid,
                                           .uid = info.si_uid,
                                           .status = info.si_status};
-        siginfo_encode(&child, bytes);
+        signal_frame_siginfo(&child, bytes);
         if (!(a[3] & WNOWAIT) && info.si_code != CLD_STOPPED && info.si_code != CLD_CONTINUED)
             family_remove(info.si_pid);
     }
-    if ((a[2] && !guest_write(p, a[2], bytes, sizeof bytes)) ||
-        (a[4] && !guest_write(p, a[4], &usage, sizeof usage)))
+    if ((a[2] && !copy_out(p, a[2], bytes, sizeof bytes)) ||
+        (a[4] && !copy_out(p, a[4], &usage, sizeof usage)))
         return -EFAULT;
     return 0;
 }
@@ -438,7 +401,7 @@ static int64_t queue_info(struct linux_process *p, int pid, int number, uint64_t
     uint8_t bytes[GUEST_SIGINFO_SIZE];
     int32_t code;
     uint64_t value;
-    if (!guest_read(p, address, bytes, sizeof bytes))
+    if (!copy_in(p, address, bytes, sizeof bytes))
         return -EFAULT;
     memcpy(&code, bytes + 8, sizeof code);
     memcpy(&value, bytes + 24, sizeof value);

@@ -5,8 +5,9 @@
 
 #include <limits.h>
 #include <stdatomic.h>
-#include <sys/uio.h>
 
+#include "blocking.h"
+#include "copy.h"
 #include "files.h"
 #include "linux.h"
 #include "signals.h"
@@ -55,40 +56,18 @@ struct linux_process {
     int timer_host[GUEST_TIMERS];
 };
 
-// ---- guest memory ----
-
-// Copies; false if the guest could not access the range. No host signal is raised, whatever is mapped there.
-bool guest_read(struct linux_process *p, uint64_t address, void *to, uint64_t length);
-bool guest_write(struct linux_process *p, uint64_t address, const void *from, uint64_t length);
-// A zero-terminated string of less than size bytes: 0, -EFAULT, or -ENAMETOOLONG.
-int guest_string(struct linux_process *p, uint64_t address, char *text, size_t size);
-// count iovecs of the guest as host iovecs, cut behind the last byte that the guest can access with prot.
-// Returns how many there are, or a negative errno; *unused is to be freed by the caller if not NULL.
-#define GUEST_IOVECS 64 // that need no allocation
-int guest_iovecs(struct linux_process *p, uint64_t address, uint64_t count, int prot,
-                 struct iovec fixed[GUEST_IOVECS], struct iovec **iovecs);
-
-// ---- waiting ----
-
-// A host system call that may block. RESTART if a signal that the guest has to see arrives first.
-// waits: the time counts as idle.
-int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, long b, long c, long d,
-                      long e, long f);
-// Waits for a signal, at most until the host's CLOCK_MONOTONIC reaches deadline (nanoseconds; UINT64_MAX:
-// for ever). RESTART, or 0 at the deadline.
-int64_t wait_for_signal(struct linux_process *p, uint64_t deadline);
-
 // ---- process ----
 
-int linux_pid(struct guest *g);
+// A process without files and program; NULL with *error. linux_destroy frees it.
+struct linux_process *process_create(struct guest *g, struct error *error);
+int process_pid(struct guest *g);
 // Whether pid is the guest itself or a process that it made.
 bool process_may_name(struct linux_process *p, int pid);
-const char *linux_process_name(struct guest *g);
-const char *linux_command_line(struct guest *g, size_t *length);
+const char *process_name(struct guest *g);
+const char *process_command_line(struct guest *g, size_t *length);
 // What /proc/self/maps calls the mapping at address.
-const char *linux_mapping_name(struct guest *g, uint64_t address);
-// Ends the guest, or the host process if it is a forked child.
-void process_exit(struct linux_process *p, int status);
+const char *process_mapping_name(struct guest *g, uint64_t address);
+// Ends the guest by a signal, or the host process if it is a forked child.
 void process_die(struct linux_process *p, int signal, uint64_t address, const char *what);
 // Whether this unknown system call is made for the first time by any of the guest's processes.
 bool process_first_unknown(uint64_t number);
@@ -98,11 +77,11 @@ void process_fill_random(struct linux_process *p, void *to, size_t size);
 // Replaces the program by the one open in host (owned by the callee), which the guest knows as path.
 // 0 or a negative errno with *error (it is …), which may be NULL; a failure leaves the old program intact
 // unless *committed is set.
-struct program_arguments {
+struct exec_arguments {
     char **argv, **envp; // NULL-terminated
 };
-int program_load(struct linux_process *p, int host, const char *path,
-                 const struct program_arguments *arguments, bool *committed, struct error *error);
+int exec_load(struct linux_process *p, int host, const char *path, const struct exec_arguments *arguments,
+              bool *committed, struct error *error);
 
 // Deletes the guest's timers (execve), or forgets them because fork does not inherit them.
 void timers_delete_all(struct linux_process *p);

@@ -44,7 +44,7 @@ _Static_assert(offsetof(struct frame, fault_address) == 128 + 176, "struct ucont
 _Static_assert(offsetof(struct frame, records) == 128 + 464, "struct sigcontext");
 _Static_assert(sizeof(struct frame) == 128 + 464 + 4096 + 16, "struct rt_sigframe");
 
-bool altstack_holds(const struct linux_process *p, uint64_t sp)
+bool signal_frame_on_altstack(const struct linux_process *p, uint64_t sp)
 {
     const struct guest_altstack *stack = &p->signals.altstack;
     if (stack->flags & (SS_DISABLE | GUEST_SS_AUTODISARM))
@@ -62,7 +62,7 @@ static void put64(uint8_t *to, size_t offset, uint64_t value)
     memcpy(to + offset, &value, sizeof value);
 }
 
-void siginfo_encode(const struct signal_info *info, uint8_t to[GUEST_SIGINFO_SIZE])
+void signal_frame_siginfo(const struct signal_info *info, uint8_t to[GUEST_SIGINFO_SIZE])
 {
     memset(to, 0, GUEST_SIGINFO_SIZE);
     put32(to, 0, (uint32_t)info->number);
@@ -114,7 +114,7 @@ bool signal_frame_push(struct linux_process *p, const struct signal_info *info,
     cpu *c = &p->guest->cpu;
     struct frame f;
     uint64_t sp = c->x[REG_SP];
-    bool on_stack = altstack_holds(p, sp);
+    bool on_stack = signal_frame_on_altstack(p, sp);
     memset(&f, 0, sizeof f);
     f.stack_base = stack->base;
     f.stack_flags = stack->flags & SS_DISABLE ? SS_DISABLE : stack->flags | (on_stack ? SS_ONSTACK : 0);
@@ -124,7 +124,7 @@ bool signal_frame_push(struct linux_process *p, const struct signal_info *info,
         if (stack->flags & GUEST_SS_AUTODISARM)
             *stack = (struct guest_altstack){.flags = SS_DISABLE};
     }
-    siginfo_encode(info, f.info);
+    signal_frame_siginfo(info, f.info);
     f.mask = mask;
     f.fault_address = info->kind == SIGNAL_FAULT ? info->value : 0;
     memcpy(f.x, c->x, sizeof f.x);
@@ -136,8 +136,8 @@ bool signal_frame_push(struct linux_process *p, const struct signal_info *info,
     f.record_lr = c->x[30];
     uint64_t address = (sp & ~15ull) - sizeof f;
     // An alternate stack that is too small must not be overrun.
-    if (sp < sizeof f + 16 || (on_stack && !altstack_holds(p, address + 1)) ||
-        !guest_write(p, address, &f, sizeof f))
+    if (sp < sizeof f + 16 || (on_stack && !signal_frame_on_altstack(p, address + 1)) ||
+        !copy_out(p, address, &f, sizeof f))
         return false;
     c->x[0] = (uint64_t)info->number;
     if (action->flags & GUEST_SA_SIGINFO) {
@@ -188,7 +188,7 @@ bool signal_frame_pop(struct linux_process *p)
     cpu *c = &p->guest->cpu;
     struct frame f;
     uint64_t address = c->x[REG_SP];
-    if (address % 16 || !guest_read(p, address, &f, offsetof(struct frame, record_fp)) ||
+    if (address % 16 || !copy_in(p, address, &f, offsetof(struct frame, record_fp)) ||
         !restore_simd(c, f.records))
         return false;
     memcpy(c->x, f.x, sizeof f.x);
@@ -198,7 +198,7 @@ bool signal_frame_pop(struct linux_process *p)
     c->exclusive_address = EXCLUSIVE_NONE;
     p->signals.blocked = f.mask & ~(SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP));
     uint32_t flags = (uint32_t)f.stack_flags;
-    if (!altstack_holds(p, f.sp) && !(flags & SS_ONSTACK))
+    if (!signal_frame_on_altstack(p, f.sp) && !(flags & SS_ONSTACK))
         p->signals.altstack = (struct guest_altstack){f.stack_base, flags, f.stack_size};
     return true;
 }

@@ -83,7 +83,7 @@ static void on_host_signal(int number, siginfo_t *info, void *context)
         return;
     }
     note(info);
-    linux_interrupt_call(context);
+    blocking_interrupt(context);
     errno = saved;
 }
 
@@ -92,7 +92,7 @@ bool linux_note_host_signal(const void *siginfo, void *context)
     if (!host.owner)
         return false;
     note(siginfo);
-    linux_interrupt_call(context);
+    blocking_interrupt(context);
     return true;
 }
 
@@ -375,7 +375,7 @@ int64_t sys_rt_sigaction(struct linux_process *p, const uint64_t *a)
         return -EINVAL;
     struct guest_action *action = &p->signals.actions[number], old = *action, new;
     if (a[1]) {
-        if (!guest_read(p, a[1], &new, sizeof new))
+        if (!copy_in(p, a[1], &new, sizeof new))
             return -EFAULT;
         if (SIGNAL_BIT(number) & NEVER_BLOCKED)
             return -EINVAL;
@@ -391,7 +391,7 @@ int64_t sys_rt_sigaction(struct linux_process *p, const uint64_t *a)
                 ;
         }
     }
-    return a[2] && !guest_write(p, a[2], &old, sizeof old) ? -EFAULT : 0;
+    return a[2] && !copy_out(p, a[2], &old, sizeof old) ? -EFAULT : 0;
 }
 
 int64_t sys_rt_sigprocmask(struct linux_process *p, const uint64_t *a)
@@ -400,7 +400,7 @@ int64_t sys_rt_sigprocmask(struct linux_process *p, const uint64_t *a)
     if (a[3] != 8)
         return -EINVAL;
     if (a[1]) {
-        if (!guest_read(p, a[1], &set, sizeof set))
+        if (!copy_in(p, a[1], &set, sizeof set))
             return -EFAULT;
         switch ((uint32_t)a[0]) {
         case SIG_BLOCK: set |= old; break;
@@ -410,7 +410,7 @@ int64_t sys_rt_sigprocmask(struct linux_process *p, const uint64_t *a)
         }
         p->signals.blocked = set & ~NEVER_BLOCKED;
     }
-    return a[2] && !guest_write(p, a[2], &old, sizeof old) ? -EFAULT : 0;
+    return a[2] && !copy_out(p, a[2], &old, sizeof old) ? -EFAULT : 0;
 }
 
 int64_t sys_rt_sigpending(struct linux_process *p, const uint64_t *a)
@@ -419,7 +419,7 @@ int64_t sys_rt_sigpending(struct linux_process *p, const uint64_t *a)
     uint64_t set = p->signals.pending & p->signals.blocked;
     if (a[1] > 8)
         return -EINVAL;
-    return guest_write(p, a[0], &set, a[1]) ? 0 : -EFAULT;
+    return copy_out(p, a[0], &set, a[1]) ? 0 : -EFAULT;
 }
 
 int64_t sys_rt_sigsuspend(struct linux_process *p, const uint64_t *a)
@@ -427,10 +427,10 @@ int64_t sys_rt_sigsuspend(struct linux_process *p, const uint64_t *a)
     uint64_t mask;
     if (a[1] != 8)
         return -EINVAL;
-    if (!guest_read(p, a[0], &mask, sizeof mask))
+    if (!copy_in(p, a[0], &mask, sizeof mask))
         return -EFAULT;
     signals_set_temporary_mask(p, mask);
-    return wait_for_signal(p, UINT64_MAX) ? RESTART_UNHANDLED : 0;
+    return blocking_wait(p, UINT64_MAX) ? RESTART_UNHANDLED : 0;
 }
 
 int64_t sys_rt_sigtimedwait(struct linux_process *p, const uint64_t *a)
@@ -442,7 +442,7 @@ int64_t sys_rt_sigtimedwait(struct linux_process *p, const uint64_t *a)
     struct signal_info info;
     if (a[3] != 8)
         return -EINVAL;
-    if (!guest_read(p, a[0], &set, sizeof set) || (a[2] && !guest_read(p, a[2], time, sizeof time)))
+    if (!copy_in(p, a[0], &set, sizeof set) || (a[2] && !copy_in(p, a[2], time, sizeof time)))
         return -EFAULT;
     if (a[2]) {
         if (time[0] < 0 || time[1] < 0 || time[1] >= 1000000000)
@@ -456,7 +456,7 @@ int64_t sys_rt_sigtimedwait(struct linux_process *p, const uint64_t *a)
         // What is waited for has to end the wait although it is blocked.
         uint64_t blocked = s->blocked;
         s->blocked &= ~set;
-        int64_t result = wait_for_signal(p, deadline);
+        int64_t result = blocking_wait(p, deadline);
         bool found = s->pending & set;
         s->blocked = blocked;
         if (!found && (!result || signal_due(p)))
@@ -464,8 +464,8 @@ int64_t sys_rt_sigtimedwait(struct linux_process *p, const uint64_t *a)
         if (!found && atomic_load(&p->guest->stop_requested))
             return RESTART;
     }
-    siginfo_encode(&info, bytes);
-    if (a[1] && !guest_write(p, a[1], bytes, sizeof bytes))
+    signal_frame_siginfo(&info, bytes);
+    if (a[1] && !copy_out(p, a[1], bytes, sizeof bytes))
         return -EFAULT;
     return info.number;
 }
@@ -482,11 +482,11 @@ int64_t sys_sigaltstack(struct linux_process *p, const uint64_t *a)
 {
     struct guest_altstack *stack = &p->signals.altstack;
     uint64_t new[3], old[3] = {stack->base, stack->flags, stack->size};
-    bool in_use = altstack_holds(p, p->guest->cpu.x[REG_SP]);
+    bool in_use = signal_frame_on_altstack(p, p->guest->cpu.x[REG_SP]);
     if (in_use)
         old[1] |= SS_ONSTACK;
     if (a[0]) {
-        if (!guest_read(p, a[0], new, sizeof new))
+        if (!copy_in(p, a[0], new, sizeof new))
             return -EFAULT;
         if (in_use)
             return -EPERM;
@@ -500,5 +500,5 @@ int64_t sys_sigaltstack(struct linux_process *p, const uint64_t *a)
         else
             *stack = (struct guest_altstack){new[0], flags, new[2]};
     }
-    return a[1] && !guest_write(p, a[1], old, sizeof old) ? -EFAULT : 0;
+    return a[1] && !copy_out(p, a[1], old, sizeof old) ? -EFAULT : 0;
 }

@@ -69,7 +69,7 @@ void signals_set_temporary_mask(struct linux_process *p, uint64_t mask);
 
 // struct siginfo of the aarch64 kernel
 #define GUEST_SIGINFO_SIZE 128
-void siginfo_encode(const struct signal_info *info, uint8_t to[GUEST_SIGINFO_SIZE]);
+void signal_frame_siginfo(const struct signal_info *info, uint8_t to[GUEST_SIGINFO_SIZE]);
 
 // Builds the frame of a handler (signal.c has chosen it) and points the cpu at it. False: it cannot be
 // written.
@@ -78,6 +78,6 @@ bool signal_frame_push(struct linux_process *p, const struct signal_info *info,
 // rt_sigreturn: restores the cpu from the frame at SP. False: the frame is not sound.
 bool signal_frame_pop(struct linux_process *p);
 // Whether sp is on the alternate stack.
-bool altstack_holds(const struct linux_process *p, uint64_t sp);
+bool signal_frame_on_altstack(const struct linux_process *p, uint64_t sp);
 
 #endif

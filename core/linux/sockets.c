@@ -20,20 +20,12 @@ int64_t sys_socket(struct linux_process *p, const uint64_t *a)
 
 int64_t sys_socketpair(struct linux_process *p, const uint64_t *a)
 {
-    int host[2], guest[2];
+    int host[2];
     if ((int)a[0] != AF_UNIX)
         return -EAFNOSUPPORT;
     if (socketpair(AF_UNIX, (int)a[1] | SOCK_CLOEXEC, (int)a[2], host))
         return -errno;
-    for (int i = 0; i < 2; i++)
-        guest[i] = descriptor_add_host(p->files, host[i], a[1] & SOCK_CLOEXEC);
-    if (guest[0] >= 0 && guest[1] >= 0 && guest_write(p, a[3], guest, sizeof guest))
-        return 0;
-    int64_t error = guest[0] >= 0 && guest[1] >= 0 ? -EFAULT : -EMFILE;
-    for (int i = 0; i < 2; i++)
-        if (guest[i] >= 0)
-            descriptor_close(p->files, (uint64_t)guest[i]);
-    return error;
+    return descriptor_add_pair(p, host, a[1] & SOCK_CLOEXEC, a[3]);
 }
 
 // A socket that the guest made. Its standard descriptors may be sockets of the host's: those it only reads
@@ -62,10 +54,10 @@ static int64_t write_name(struct linux_process *p, uint64_t fd, uint64_t address
     uint32_t size, length = sizeof family;
     if (!socket_of(p, fd, &error))
         return error;
-    if (!guest_read(p, size_address, &size, sizeof size))
+    if (!copy_in(p, size_address, &size, sizeof size))
         return -EFAULT;
-    if (!guest_write(p, address, &family, size < length ? size : length) ||
-        !guest_write(p, size_address, &length, sizeof length))
+    if (!copy_out(p, address, &family, size < length ? size : length) ||
+        !copy_out(p, size_address, &length, sizeof length))
         return -EFAULT;
     return 0;
 }
@@ -107,7 +99,7 @@ int64_t sys_recvfrom(struct linux_process *p, const uint64_t *a)
     if (!bytes)
         return -EFAULT;
     const uint32_t none = 0;
-    if (a[4] && a[5] && !guest_write(p, a[5], &none, sizeof none))
+    if (a[4] && a[5] && !copy_out(p, a[5], &none, sizeof none))
         return -EFAULT;
     return blocking_call(p, true, SYS_recvfrom, d->host, (long)bytes, (long)length, (long)(a[3] & SAFE_FLAGS),
                          0, 0);
@@ -125,16 +117,16 @@ struct guest_message {
 static int64_t message(struct linux_process *p, const uint64_t *a, int prot, long number)
 {
     struct guest_message guest;
-    struct iovec fixed[GUEST_IOVECS], *more;
+    struct iovec fixed[COPY_IOVECS], *more;
     int64_t result;
     const struct descriptor *d = socket_of(p, a[0], &result);
     if (!d)
         return result;
-    if (!guest_read(p, a[1], &guest, sizeof guest))
+    if (!copy_in(p, a[1], &guest, sizeof guest))
         return -EFAULT;
     if (prot == PROT_READ && guest.control_length)
         return -EINVAL; // descriptors and credentials are not passed on
-    int count = guest_iovecs(p, guest.vectors, guest.vector_count, prot, fixed, &more);
+    int count = copy_iovecs(p, guest.vectors, guest.vector_count, prot, fixed, &more);
     if (count < 0)
         return count;
     struct msghdr host = {.msg_iov = more ? more : fixed, .msg_iovlen = (size_t)count};
@@ -144,7 +136,7 @@ static int64_t message(struct linux_process *p, const uint64_t *a, int prot, lon
         guest.name_length = 0;
         guest.control_length = 0;
         guest.flags = (uint32_t)host.msg_flags;
-        if (!guest_write(p, a[1], &guest, sizeof guest))
+        if (!copy_out(p, a[1], &guest, sizeof guest))
             return -EFAULT;
     }
     return result;
@@ -180,12 +172,12 @@ int64_t sys_getsockopt(struct linux_process *p, const uint64_t *a)
         return error;
     if (!is_known_option(a[1], a[2]))
         return -ENOPROTOOPT;
-    if (!guest_read(p, a[4], &room, sizeof room))
+    if (!copy_in(p, a[4], &room, sizeof room))
         return -EFAULT;
     if (getsockopt(d->host, SOL_SOCKET, (int)a[2], value, &size))
         return -errno;
     size = room < size ? room : size;
-    return guest_write(p, a[3], value, size) && guest_write(p, a[4], &size, sizeof size) ? 0 : -EFAULT;
+    return copy_out(p, a[3], value, size) && copy_out(p, a[4], &size, sizeof size) ? 0 : -EFAULT;
 }
 
 int64_t sys_setsockopt(struct linux_process *p, const uint64_t *a)
@@ -199,7 +191,7 @@ int64_t sys_setsockopt(struct linux_process *p, const uint64_t *a)
         return -ENOPROTOOPT;
     if (a[4] > sizeof value)
         return -EINVAL;
-    if (!guest_read(p, a[3], value, a[4]))
+    if (!copy_in(p, a[3], value, a[4]))
         return -EFAULT;
     return setsockopt(d->host, SOL_SOCKET, (int)a[2], value, (socklen_t)a[4]) ? -errno : 0;
 }

@@ -51,7 +51,7 @@ static void normalize(struct files *f, const char *path, char normal[PATH_MAX])
 {
     static const char *const standard[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
     char own[32];
-    size_t length = (size_t)snprintf(own, sizeof own, "/proc/%d", linux_pid(f->guest));
+    size_t length = (size_t)snprintf(own, sizeof own, "/proc/%d", process_pid(f->guest));
     snprintf(normal, PATH_MAX, "%s", path);
     for (int i = 0; i < 3; i++)
         if (!strcmp(path, standard[i]))
@@ -153,7 +153,7 @@ bool special_exists(struct files *f, const char *path)
 
 // ---- folders ----
 
-uint64_t files_virtual_inode(const char *path)
+uint64_t special_virtual_inode(const char *path)
 {
     uint64_t hash = 14695981039346656037u; // FNV-1a: any number that differs from folder to folder
     for (; *path; path++)
@@ -168,7 +168,7 @@ static void add_entry(FILE *out, const char *folder, const char *name, size_t le
     size_t size = (offsetof(struct dirent64, d_name) + length + 1 + 7) & ~(size_t)7;
     snprintf(path, sizeof path, "%s/%.*s", folder, (int)length, name);
     struct dirent64 *entry = (struct dirent64 *)record;
-    entry->d_ino = files_virtual_inode(path);
+    entry->d_ino = special_virtual_inode(path);
     entry->d_off = ftell(out) + (long)size;
     entry->d_reclen = (uint16_t)size;
     entry->d_type = type;
@@ -244,7 +244,7 @@ static void write_maps(struct guest *g, FILE *out)
         if (page)
             fprintf(out, "%08llx-%08llx %c%c%c%c 00000000 00:00 0 %s\n", i * GUEST_PAGE, next * GUEST_PAGE,
                     page & 1 ? 'r' : '-', page & 2 ? 'w' : '-', page & 4 ? 'x' : '-',
-                    page & MEMORY_SHARED ? 's' : 'p', linux_mapping_name(g, i * GUEST_PAGE));
+                    page & MEMORY_SHARED ? 's' : 'p', process_mapping_name(g, i * GUEST_PAGE));
         i = next;
     }
 }
@@ -252,13 +252,13 @@ static void write_maps(struct guest *g, FILE *out)
 static void write_command_line(struct guest *g, FILE *out)
 {
     size_t length;
-    const char *text = linux_command_line(g, &length);
+    const char *text = process_command_line(g, &length);
     fwrite(text, 1, length, out);
 }
 
 static void write_name(struct guest *g, FILE *out)
 {
-    fprintf(out, "%s\n", linux_process_name(g));
+    fprintf(out, "%s\n", process_name(g));
 }
 
 static void write_processor(struct guest *g, FILE *out)
@@ -393,7 +393,7 @@ int special_lookup(struct files *f, const char *path, struct files_object *objec
     object->host = d ? fcntl(d->host, F_DUPFD_CLOEXEC, 3) : opened.host;
     object->is_virtual = (d ? d : &opened)->kind == DESCRIPTOR_VIRTUAL;
     if (object->is_virtual)
-        object->virtual_inode = files_virtual_inode((d ? d : &opened)->path);
+        object->virtual_inode = special_virtual_inode((d ? d : &opened)->path);
     if (!d)
         free(opened.path);
     return object->host < 0 ? -errno : 0;
@@ -422,7 +422,7 @@ int64_t special_readlink(struct files *f, const char *path, char *text, size_t s
     normalize(f, path, normal);
     const struct descriptor *d = find_descriptor(f, path);
     if (!strcmp(path, "/proc/self"))
-        length = snprintf(target, sizeof target, "%d", linux_pid(f->guest));
+        length = snprintf(target, sizeof target, "%d", process_pid(f->guest));
     else if (!strcmp(normal, "/proc/self/exe"))
         length = snprintf(target, sizeof target, "%s", f->program);
     else if (!strcmp(normal, "/proc/self/root"))

@@ -15,6 +15,9 @@ bool special_exists(struct files *f, const char *path);
 // Character devices that are open to the guest in granted folders too.
 bool special_device_allowed(dev_t device);
 
+// The inode number that a virtual folder shows.
+uint64_t special_virtual_inode(const char *path);
+
 // As files_open, files_lookup and files_readlink. -ENOENT if there is nothing.
 int special_open(struct files *f, const char *path, int flags, struct descriptor *out);
 int special_lookup(struct files *f, const char *path, struct files_object *object);

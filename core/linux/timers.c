@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// The guest's timers are the host's, whose signals reach the guest as its own.
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "process.h"
+
+int64_t sys_getitimer(struct linux_process *p, const uint64_t *a)
+{
+    struct itimerval value = {{0, 0}, {0, 0}};
+    if ((uint32_t)a[0] > ITIMER_PROF)
+        return -EINVAL;
+    if (p->owns_host)
+        getitimer((__itimer_which_t)a[0], &value);
+    return copy_out(p, a[1], &value, sizeof value) ? 0 : -EFAULT;
+}
+
+int64_t sys_setitimer(struct linux_process *p, const uint64_t *a)
+{
+    struct itimerval new = {{0, 0}, {0, 0}}, old;
+    if ((uint32_t)a[0] > ITIMER_PROF)
+        return -EINVAL;
+    if (a[1] && !copy_in(p, a[1], &new, sizeof new))
+        return -EFAULT;
+    if (!p->owns_host)
+        return -ENOSYS;
+    if (setitimer((__itimer_which_t)a[0], &new, &old))
+        return -errno;
+    return a[2] && !copy_out(p, a[2], &old, sizeof old) ? -EFAULT : 0;
+}
+
+int64_t sys_timer_create(struct linux_process *p, const uint64_t *a)
+{
+    // struct sigevent: value, signal number, how to notify, thread
+    struct {
+        uint64_t value;
+        int32_t number, notify, thread;
+        uint8_t rest[44];
+    } event = {.number = SIGALRM, .notify = SIGEV_SIGNAL};
+    _Static_assert(sizeof event == 64, "struct sigevent");
+    int32_t id = 0;
+    while (id < GUEST_TIMERS && p->timer_used[id])
+        id++;
+    if (!p->owns_host)
+        return -ENOSYS;
+    if (id == GUEST_TIMERS)
+        return -EAGAIN;
+    event.value = (uint64_t)id;
+    if (a[1] && !copy_in(p, a[1], &event, sizeof event))
+        return -EFAULT;
+    bool to_thread = event.notify == 4 && event.thread == p->pid; // SIGEV_THREAD_ID
+    if (event.notify != SIGEV_NONE && event.notify != SIGEV_SIGNAL && !to_thread)
+        return -EINVAL;
+    if (to_thread)
+        event.notify = SIGEV_SIGNAL;
+    if (syscall(SYS_timer_create, (int)a[0], &event, &p->timer_host[id]))
+        return -errno;
+    p->timer_used[id] = true;
+    return copy_out(p, a[2], &id, sizeof id) ? 0 : -EFAULT;
+}
+
+static bool has_timer(const struct linux_process *p, uint64_t id)
+{
+    return id < GUEST_TIMERS && p->timer_used[id];
+}
+
+int64_t sys_timer_settime(struct linux_process *p, const uint64_t *a)
+{
+    struct itimerspec new, old;
+    if (!has_timer(p, a[0]))
+        return -EINVAL;
+    if (!copy_in(p, a[2], &new, sizeof new))
+        return -EFAULT;
+    if (syscall(SYS_timer_settime, p->timer_host[a[0]], (int)a[1], &new, &old))
+        return -errno;
+    return a[3] && !copy_out(p, a[3], &old, sizeof old) ? -EFAULT : 0;
+}
+
+int64_t sys_timer_gettime(struct linux_process *p, const uint64_t *a)
+{
+    struct itimerspec value;
+    if (!has_timer(p, a[0]))
+        return -EINVAL;
+    if (syscall(SYS_timer_gettime, p->timer_host[a[0]], &value))
+        return -errno;
+    return copy_out(p, a[1], &value, sizeof value) ? 0 : -EFAULT;
+}
+
+int64_t sys_timer_getoverrun(struct linux_process *p, const uint64_t *a)
+{
+    long result = has_timer(p, a[0]) ? syscall(SYS_timer_getoverrun, p->timer_host[a[0]]) : -1;
+    return result < 0 ? -EINVAL : result;
+}
+
+int64_t sys_timer_delete(struct linux_process *p, const uint64_t *a)
+{
+    if (!has_timer(p, a[0]))
+        return -EINVAL;
+    syscall(SYS_timer_delete, p->timer_host[a[0]]);
+    p->timer_used[a[0]] = false;
+    return 0;
+}
+
+void timers_delete_all(struct linux_process *p)
+{
+    for (uint64_t id = 0; id < GUEST_TIMERS; id++)
+        sys_timer_delete(p, &id);
+}
+
+void timers_forget(struct linux_process *p)
+{
+    memset(p->timer_used, 0, sizeof p->timer_used);
+}
