@@ -6,7 +6,7 @@
 //
 // PROFILEs are what profile_ops.c writes; those of one program are added up. One sequence after the other is
 // chosen: each time that which saves the most dispatches, counted on the code as it would be divided into the
-// sequences chosen so far. Instructions that a replaced loop skips more often than they run are left out.
+// sequences chosen so far.
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,12 +14,12 @@
 #include <string.h>
 
 #include "../../core/isa/cpu.h"
+#include "../../core/engine/interp/sequences.h"
 #include "../../core/isa/isa.h"
 
 enum {
-    LENGTH_MAX = 12, // as SEQUENCE_MAX of interp_sequences.h
-    FIELD = 64, // SEQUENCE_FIELD
-    ANY = 255, // _
+    LENGTH_MAX = SEQUENCE_MAX,
+    PARTS = 3, // of the file, which are compiled one by one
     PAGE = 4096,
     PLACES_MAX = 1 << 17,
     PATTERNS_MAX = 1 << 20,
@@ -28,7 +28,7 @@ enum {
 // An instruction of the program.
 static struct place {
     uint32_t pc, word;
-    double ran, arrived, skipped;
+    double ran, arrived;
     enum insn id;
     op o;
     // Of the sequences of so many instructions that begin here; 0: there is none.
@@ -70,7 +70,7 @@ static void read_profile(const char *name)
     struct place p = {0};
     if (!file)
         fail(name, "cannot be read");
-    while (fscanf(file, "%x %x %lf %lf %lf", &p.pc, &p.word, &p.ran, &p.arrived, &p.skipped) == 5) {
+    while (fscanf(file, "%x %x %lf %lf", &p.pc, &p.word, &p.ran, &p.arrived) == 4) {
         if (place_count == PLACES_MAX)
             fail(name, "too many instructions");
         places[place_count++] = p;
@@ -85,7 +85,6 @@ static void read_profile(const char *name)
                 fail(name, "is of another program than the profile before");
             last->ran += places[i].ran;
             last->arrived += places[i].arrived;
-            last->skipped += places[i].skipped;
         } else {
             places[kept++] = places[i];
         }
@@ -128,7 +127,7 @@ static void describe(const struct place *p, unsigned length, struct pattern *out
         struct step *s = &out->steps[i];
         enum insn_kind kind = info->kind;
         out->is_back |= (kind == KIND_CONDITION || kind == KIND_JUMP) && o->disp <= 0;
-        *s = (struct step){(uint16_t)p[i].id, {ANY, ANY, ANY, ANY}};
+        *s = (struct step){(uint16_t)p[i].id, {_, _, _, _}};
         if (kind == KIND_JUMP || kind == KIND_INDIRECT)
             continue;
         if (states & Xd)
@@ -140,7 +139,7 @@ static void describe(const struct place *p, unsigned length, struct pattern *out
         if (states & Xa)
             s->bytes[3] = slot(slots, &count, o->a);
         else if (strstr(info->pattern, "cond") || strstr(info->pattern, " a:"))
-            s->bytes[3] = FIELD + o->a;
+            s->bytes[3] = SEQUENCE_FIELD + o->a;
     }
 }
 
@@ -170,7 +169,7 @@ static void find_patterns(void)
         for (unsigned length = 1; length <= LENGTH_MAX && i + length <= place_count; length++) {
             const struct place *last = &p[length - 1];
             if (last->pc != p->pc + (length - 1) * 4 || last->pc / PAGE != p->pc / PAGE ||
-                last->skipped > last->ran || !is_suitable(last->id))
+                !is_suitable(last->id))
                 break;
             if (length > 1)
                 p->patterns[length] = find_pattern(p, length);
@@ -231,7 +230,7 @@ static void choose(unsigned count)
 
 // ---- output ----
 
-// As interp_sequences.h looks for them.
+// As interp_sequences.inc looks for them.
 static int by_steps(const void *a, const void *b)
 {
     const struct pattern *x = *(struct pattern *const *)a, *y = *(struct pattern *const *)b;
@@ -251,37 +250,42 @@ static void print_step(const struct step *s)
     enum insn_kind kind = isa_info[s->id].kind;
     printf(" %s(%s", macros[kind], isa_info[s->id].name);
     for (unsigned i = 0; i < 4 && (kind == KIND_OP || kind == KIND_CONDITION); i++)
-        printf(s->bytes[i] == ANY ? ", _" : ", %u", s->bytes[i]);
+        printf(s->bytes[i] == _ ? ", _" : ", %u", s->bytes[i]);
     printf(")");
 }
 
 static void print(void)
 {
+    // clang-format off
     puts("// SPDX-License-Identifier: MIT\n"
-         "// Sequences of instructions that the interpreter runs in one handler, made by "
-         "tests/bench/sequences from what\n"
-         "// DOOM's timed demos run with loops on, but for instructions that are skipped more often then "
-         "than run. A line\n"
-         "// says, of each instruction, which register of the sequence, in the order of their appearance, "
-         "its d, n, m and\n"
-         "// a are; 32 and 33 are the zero register as a source and as a destination, 64 and more a field's "
-         "value, _ what\n"
-         "// is no register. It fits code in which the same operands are the same register, and others are "
-         "not. Of two\n"
-         "// that fit, the longer one is taken.");
+         "// Sequences of instructions that the interpreter runs in one handler, made by tests/bench/sequences from what\n"
+         "// DOOM's timed demos run, once with loops on and once with loops off. A line says, of each instruction, which\n"
+         "// register of the sequence, in the order of their appearance, its d, n, m and a are; 32 and 33 are the zero\n"
+         "// register as a source and as a destination, 64 and more a field's value, _ what is no register. It fits code in\n"
+         "// which the same operands are the same register, and others are not. Of two that fit, the longer one is taken.\n"
+         "// The parts are compiled one by one.");
+    // clang-format on
     static const struct pattern *lines[PATTERNS_MAX];
     size_t count = 0;
     for (size_t i = 1; i < PATTERNS_MAX; i++)
         if (patterns[i].chosen)
             lines[count++] = &patterns[i];
     qsort(lines, count, sizeof lines[0], by_steps);
+    unsigned steps = 0, before = 0, part = 0;
+    for (size_t i = 0; i < count; i++)
+        steps += lines[i]->length;
+    puts("#if PART(0)");
     for (size_t i = 0; i < count; i++) {
         const struct pattern *p = lines[i];
+        if (before * PARTS >= steps * (part + 1))
+            printf("#endif\n#if PART(%u)\n", ++part);
+        before += p->length;
         printf("SEQUENCE(%zu, %s,", i, p->is_back ? "BACKWARD" : "FORWARD");
         for (unsigned k = 0; k < p->length; k++)
             print_step(&p->steps[k]);
         printf(")\n");
     }
+    puts("#endif");
 }
 
 int main(int argc, char **argv)

@@ -3,11 +3,14 @@
 // interpreter in a program (the linker's --wrap), and runs every instruction on its own.
 //
 // At the end it writes to the file $PROFILE a line for each instruction that has run: address and word
-// (hexadecimal), how often it ran, how often it was come to other than from the instruction before, and how
-// often its loop's plan has skipped it.
+// (hexadecimal), how often it ran, and how often it was come to other than from the instruction before.
 #define INTERP_UNTHREADED
 #define SEQUENCES_DEF "/dev/null"
 #define ON_DISPATCH(c, o) count_op(c, o)
+#define interp_stop_at profile_stop_at
+#define interp_hot_target profile_hot_target
+#define interp_hot_loop profile_hot_loop
+#define interp_wild_target profile_wild_target
 #define interp_run __wrap_interp_run
 #define interp_call __wrap_interp_call
 #define interp_step __wrap_interp_step
@@ -49,19 +52,12 @@ void __wrap_loops_destroy(struct loops *l);
 
 void __wrap_loops_destroy(struct loops *l)
 {
-    static uint64_t skipped[CODE_END / 4];
     const char *name = getenv("PROFILE");
     FILE *file = l && name ? fopen(name, "w") : NULL;
-    for (uint32_t pc = 0; file && pc < CODE_END; pc += 4) {
-        const struct loop *loop = profile[pc / 4].ran ? loops_find(l, pc) : NULL;
-        for (uint32_t at = pc; loop && at <= loop->branch; at += 4)
-            skipped[at / 4] += loop->cell.skipped;
-    }
     for (uint32_t i = 0; file && i < CODE_END / 4; i++)
         if (profile[i].ran)
-            fprintf(file, "%x %x %llu %llu %llu\n", i * 4, profile[i].word,
-                    (unsigned long long)profile[i].ran, (unsigned long long)profile[i].arrived,
-                    (unsigned long long)skipped[i]);
+            fprintf(file, "%x %x %llu %llu\n", i * 4, profile[i].word, (unsigned long long)profile[i].ran,
+                    (unsigned long long)profile[i].arrived);
     if (file && fclose(file) != 0)
         perror(name);
     __real_loops_destroy(l);

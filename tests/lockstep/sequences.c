@@ -46,6 +46,7 @@ static const struct line {
 #define LAST_JUMP(name) {INSN_##name, {_, _, _, _}},
 #define LAST_INDIRECT(name) {INSN_##name, {_, _, _, _}},
 #define SEQUENCE(number, direction, steps) {number, direction, {steps}},
+#define PART(number) 1
 #include LINES_DEF
 };
 

@@ -5,6 +5,10 @@
 
 #define INTERP_UNTHREADED
 #define SEQUENCES_DEF "/dev/null"
+#define interp_stop_at stepper_stop_at
+#define interp_hot_target stepper_hot_target
+#define interp_hot_loop stepper_hot_loop
+#define interp_wild_target stepper_wild_target
 #define interp_run stepper_run
 #define interp_call stepper_call
 #define interp_step stepper_step
@@ -31,8 +35,9 @@ static bool step(struct guest *g)
     c->current = op_at(c, c->pc);
     c->return_pc = NO_RETURN_PC;
     c->stepping = op_at(c, c->pc);
-    op *next = (is_backward(id, &pair[0]) ? handlers[id].back
-                                          : handlers[id].forward)(c, &pair[0], (const char *)decode_first);
+    const struct forms forms = forms_of(id);
+    op *next =
+        (is_backward(id, &pair[0]) ? forms.back : forms.forward)(c, &pair[0], (const char *)decode_first);
     c->stepping = NULL;
     uint64_t offset = (uint64_t)((const uint8_t *)next - c->memory);
     if (offset - MEMORY_OPS_OFFSET < GUEST_SPACE / 4 * sizeof(op))

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "core/base/error.h"
-#include "level.h"
+#include "core/engine/level.h"
 #include "region.h"
 
 struct jit;

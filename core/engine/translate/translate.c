@@ -16,7 +16,7 @@
 #include <xxhash.h>
 
 #include "core/engine/dispatch/dispatch_modes.h"
-#include "level.h"
+#include "core/engine/level.h"
 
 #define EMBEDDED(level) extern const unsigned char translate_glue_##level[], translate_glue_##level##_end[];
 LEVELS(EMBEDDED)

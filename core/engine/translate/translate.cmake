@@ -4,10 +4,6 @@ if(NOT HAVE_LLVM OR NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" OR SANITIZE)
 endif()
 enable_language(ASM)
 set(TRANSLATE ${CMAKE_CURRENT_SOURCE_DIR}/engine/translate)
-# The levels of level.h.
-set(LEVELS baseline v3)
-set(LEVEL_baseline -march=x86-64)
-set(LEVEL_v3 -march=x86-64-v3 -maes -mpclmul)
 foreach(level ${LEVELS})
   set(BITCODE ${CMAKE_BINARY_DIR}/translate.${level}.bc)
   add_custom_command(OUTPUT ${BITCODE}
@@ -52,7 +48,6 @@ set_source_files_properties(engine/translate/glue_embed.S PROPERTIES
 target_sources(core PRIVATE
   engine/translate/compile_thread.c
   engine/translate/glue_embed.S
-  engine/translate/level.c
   engine/translate/object.c
   engine/translate/region.c
   engine/translate/translate.c

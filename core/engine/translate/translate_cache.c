@@ -11,7 +11,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "level.h"
+#include "core/engine/level.h"
 #include "translate_internal.h"
 #include "translator_identity.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The levels of x86-64 for which the instruction definitions and the glue are compiled (translate.cmake names
-// their options). A processor gets the best that it can run; regions are compiled for that very processor.
-#ifndef CORE_ENGINE_TRANSLATE_LEVEL_H
-#define CORE_ENGINE_TRANSLATE_LEVEL_H
+// The levels of x86-64 for which both engines' definitions of instructions, and the translator's glue, are
+// compiled (level.cmake names their options). A processor gets the best that it can run; regions are compiled
+// for that very processor.
+#ifndef CORE_ENGINE_LEVEL_H
+#define CORE_ENGINE_LEVEL_H
 
 #include <stdint.h>
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// What the lines of sequences.def are written in.
+#ifndef CORE_ENGINE_INTERP_SEQUENCES_H
+#define CORE_ENGINE_INTERP_SEQUENCES_H
+
+#include <stdbool.h>
+
+enum {
+    SEQUENCE_MAX = 12, // instructions
+    SEQUENCE_FIELD = 64, // plus a field's value
+    _ = 255, // whatever the op has there
+    FORWARD = false,
+    BACKWARD = true,
+};
+
+#endif
