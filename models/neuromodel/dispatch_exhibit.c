@@ -13,9 +13,9 @@
 #include "core/isa/isa.h"
 #include "core/nn/model_file.h"
 #include "core/nn/sha256.h"
-#include "core/nn/train.h"
 #include "elf_code.h"
 #include "frontend/base/host.h"
+#include "tool_train.h"
 
 enum { BATCH = 256, STEPS_AN_EPOCH = 1000, EPOCHS = 40, SEED = 1 };
 
@@ -95,6 +95,7 @@ struct trainer {
     struct exhibit exhibit;
     struct sample *train, *validate;
     size_t train_count, validate_count;
+    cJSON *sources; // of the samples, for the JSON
     uint64_t seed;
     float inputs[BATCH][EXHIBIT_INPUTS];
     int kernels[BATCH];
@@ -192,8 +193,10 @@ static double evaluate(void *context, struct graph *g)
     return 1 - accuracy(t->exhibit.params.data, t->validate, t->validate_count);
 }
 
-static bool save(struct trainer *t, const char *base, cJSON *sources, struct error *error)
+static bool save(void *context, const char *base, const struct training_result *result, struct error *error)
 {
+    (void)result;
+    struct trainer *t = context;
     const float *parameters = t->exhibit.params.data;
     double train_accuracy = accuracy(parameters, t->train, t->train_count);
     double validation_accuracy = accuracy(parameters, t->validate, t->validate_count);
@@ -202,7 +205,7 @@ static bool save(struct trainer *t, const char *base, cJSON *sources, struct err
     cJSON_AddNumberToObject(metrics, "training_accuracy", train_accuracy);
     cJSON_AddNumberToObject(metrics, "validation_words", (double)t->validate_count);
     cJSON_AddNumberToObject(metrics, "validation_accuracy", validation_accuracy);
-    cJSON_AddItemReferenceToObject(metrics, "sources", sources);
+    cJSON_AddItemReferenceToObject(metrics, "sources", t->sources);
     struct model_info info = {
         .name = EXHIBIT_NAME,
         .architecture = architecture,
@@ -220,52 +223,42 @@ static bool save(struct trainer *t, const char *base, cJSON *sources, struct err
     return saved;
 }
 
-static bool train_exhibit(struct trainer *t, const struct tool_options *options, cJSON *sources,
-                          struct error *error)
+static bool train_exhibit(struct trainer *t, const struct tool_options *options, struct error *error)
 {
-    char own[1024];
-    const char *base =
-        options->out ? options->out : tool_path(own, sizeof own, options->folder, EXHIBIT_NAME);
-    struct graph graph;
-    struct optimizer optimizer;
-    graph_create(&graph, &nn_kernels_plain, true, t->seed);
-    optimizer_create(&optimizer, &t->exhibit.params, false, 0, 1);
-    struct training training = {
-        .epochs = options->epochs_given ? options->epochs : EPOCHS,
-        .steps = STEPS_AN_EPOCH,
-        .rate = 1e-2f,
-        .floor = 1e-4f,
-        .warmup = 100,
-        .report = stderr,
-        .loss = batch_loss,
-        .evaluate = evaluate,
-        .context = t,
+    const struct tool_training training = {
+        .name = EXHIBIT_NAME,
+        .params = &t->exhibit.params,
+        .kernels = &nn_kernels_plain,
+        .seed = t->seed,
+        .training = {.epochs = EPOCHS,
+                     .steps = STEPS_AN_EPOCH,
+                     .rate = 1e-2f,
+                     .floor = 1e-4f,
+                     .warmup = 100,
+                     .checkpoint_epochs = 5,
+                     .loss = batch_loss,
+                     .evaluate = evaluate,
+                     .context = t},
+        .save = save,
     };
-    struct training_result result;
-    interrupt_note();
-    enum training_end end = train(&training, &t->exhibit.params, &optimizer, &graph, &result, error);
-    optimizer_destroy(&optimizer);
-    graph_destroy(&graph);
-    if (end == TRAINING_INTERRUPTED)
-        return error_set(error, "interrupted: nothing is written");
-    return end == TRAINING_DONE && save(t, base, sources, error);
+    return tool_train(options, &training, error);
 }
 
 int dispatch_exhibit_train(const struct tool_options *options)
 {
     static struct trainer trainer;
     struct error error;
-    cJSON *sources = cJSON_CreateArray();
+    trainer.sources = cJSON_CreateArray();
     trainer.seed = options->seed_given ? options->seed : SEED;
     exhibit_create(&trainer.exhibit, trainer.seed);
-    bool good = read_samples(training_files, sizeof training_files / sizeof training_files[0], sources,
-                             &trainer.train, &trainer.train_count, &error) &&
-                read_samples(validation_files, sizeof validation_files / sizeof validation_files[0], sources,
-                             &trainer.validate, &trainer.validate_count, &error) &&
-                train_exhibit(&trainer, options, sources, &error);
+    bool good = read_samples(training_files, sizeof training_files / sizeof training_files[0],
+                             trainer.sources, &trainer.train, &trainer.train_count, &error) &&
+                read_samples(validation_files, sizeof validation_files / sizeof validation_files[0],
+                             trainer.sources, &trainer.validate, &trainer.validate_count, &error) &&
+                train_exhibit(&trainer, options, &error);
     free(trainer.train);
     free(trainer.validate);
     params_destroy(&trainer.exhibit.params);
-    cJSON_Delete(sources);
+    cJSON_Delete(trainer.sources);
     return good ? 0 : tool_fail(&error);
 }

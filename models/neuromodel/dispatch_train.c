@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/nn/model_file.h"
-#include "core/nn/train.h"
 #include "frontend/base/host.h"
+#include "tool_train.h"
 
 enum { BATCH = 256, STEPS_AN_EPOCH = 250, EPOCHS = 20, SEED = 1 };
 
@@ -114,9 +114,9 @@ static double evaluate(void *context, struct graph *g)
     return score.wrong_vectors ? score.wrong_vectors : -(double)score.margin;
 }
 
-static bool save(struct trainer *t, const char *base, const struct training_result *result,
-                 struct error *error)
+static bool save(void *context, const char *base, const struct training_result *result, struct error *error)
 {
+    struct trainer *t = context;
     struct dispatch_score score;
     dispatch_prepare(&t->net, t->model.params.data);
     dispatch_score(&t->net, t->census, &score);
@@ -151,38 +151,23 @@ static bool save(struct trainer *t, const char *base, const struct training_resu
 // enough for this net.
 static bool train_model(struct trainer *t, const struct tool_options *options, struct error *error)
 {
-    char own[1024], base[1100], checkpoint[1120];
-    snprintf(base, sizeof base, "%s",
-             options->out ? options->out : tool_path(own, sizeof own, options->folder, DISPATCH_NAME));
-    snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", base);
-    struct graph graph;
-    struct optimizer optimizer;
-    graph_create(&graph, &nn_kernels_plain, true, t->seed);
-    optimizer_create(&optimizer, &t->model.params, false, 0, 1);
-    struct training training = {
-        .epochs = options->epochs_given ? options->epochs : EPOCHS,
-        .steps = STEPS_AN_EPOCH,
-        .rate = 4e-3f,
-        .floor = 1e-5f,
-        .warmup = 100,
-        .checkpoint = options->resume_off ? NULL : checkpoint,
-        .checkpoint_epochs = 5,
-        .report = stderr,
-        .loss = batch_loss,
-        .evaluate = evaluate,
-        .context = t,
+    const struct tool_training training = {
+        .name = DISPATCH_NAME,
+        .params = &t->model.params,
+        .kernels = &nn_kernels_plain,
+        .seed = t->seed,
+        .training = {.epochs = EPOCHS,
+                     .steps = STEPS_AN_EPOCH,
+                     .rate = 4e-3f,
+                     .floor = 1e-5f,
+                     .warmup = 100,
+                     .checkpoint_epochs = 5,
+                     .loss = batch_loss,
+                     .evaluate = evaluate,
+                     .context = t},
+        .save = save,
     };
-    struct training_result result;
-    interrupt_note();
-    enum training_end end = train(&training, &t->model.params, &optimizer, &graph, &result, error);
-    if (end == TRAINING_INTERRUPTED && result.best_epoch) {
-        strncat(base, "-interrupted", sizeof base - strlen(base) - 1);
-        fprintf(stderr, "interrupted: the best so far is %s; run the same command again to go on\n", base);
-    }
-    bool good = end != TRAINING_FAILED && (!result.best_epoch || save(t, base, &result, error));
-    optimizer_destroy(&optimizer);
-    graph_destroy(&graph);
-    return good;
+    return tool_train(options, &training, error);
 }
 
 int dispatch_train(const struct tool_options *options)

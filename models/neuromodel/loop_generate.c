@@ -40,7 +40,7 @@ static bool add_loop(struct generation *g, const struct loop_image *image, const
         return true;
     g->found++;
     enum label_verdict verdict = loop_image_sample(image, loop, said, &sample);
-    uint32_t words[LABEL_LENGTH_MOST];
+    uint32_t words[SHAPE_LENGTH_MOST];
     unsigned length = (loop->branch - loop->header) / 4 + 1;
     if (verdict == LABEL_GOOD && loop_image_copy(image, loop->header, words, length) &&
         loop_is_unclear(&sample, words, length))

@@ -46,11 +46,11 @@ bool loop_image_copy(const struct loop_image *image, uint32_t pc, uint32_t *word
 enum label_verdict loop_image_sample(const struct loop_image *image, const struct seen_loop *loop,
                                      enum loop_class said, struct loop_sample *sample)
 {
-    uint32_t words[LABEL_LENGTH_MOST];
+    uint32_t words[SHAPE_LENGTH_MOST];
     unsigned length = (loop->branch - loop->header) / 4 + 1;
     unsigned kept = length < LOOP_BODY_MAX ? length : LOOP_BODY_MAX;
     *sample = (struct loop_sample){.class = said};
-    if (length > LABEL_LENGTH_MOST)
+    if (length > SHAPE_LENGTH_MOST)
         return LABEL_TOO_LONG;
     if (!loop_image_copy(image, loop->header, words, length))
         return LABEL_NO_LOOP;

@@ -3,7 +3,6 @@
 
 #include "core/loops/prove/prove.h"
 #include "core/loops/propose/loop_code.h"
-#include "loop_shape.h"
 
 const char *const label_verdict_names[LABEL_VERDICTS] = {
     [LABEL_GOOD] = "good",
@@ -172,7 +171,7 @@ enum label_verdict loop_label(struct loop_sample *sample, uint32_t header, const
 // Other code may lie between where a branch starts and where it leads back to.
 static bool is_one_piece(const uint32_t *words, unsigned length)
 {
-    bool reached[LABEL_LENGTH_MOST] = {true}, more = true;
+    bool reached[SHAPE_LENGTH_MOST] = {true}, more = true;
     while (more) {
         more = false;
         for (unsigned i = 0; i < length; i++) {

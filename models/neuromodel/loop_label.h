@@ -4,8 +4,7 @@
 #define MODELS_LOOP_LABEL_H
 
 #include "loop_data.h"
-
-enum { LABEL_LENGTH_MOST = 256 }; // instructions
+#include "loop_shape.h"
 
 enum label_verdict {
     LABEL_GOOD,

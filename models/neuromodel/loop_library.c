@@ -48,10 +48,10 @@ static bool is_plain(const struct loop_sample *s)
 static bool cut_out(const struct code_word *words, size_t at, struct rng *random, struct loop_sample *sample)
 {
     struct code_insn branch;
-    uint32_t code[LABEL_LENGTH_MOST];
+    uint32_t code[SHAPE_LENGTH_MOST];
     code_decode(words[at].word, &branch);
     unsigned length = (unsigned)(1 - branch.target);
-    if (branch.kind != CODE_BRANCH || branch.target >= 0 || branch.target <= -LABEL_LENGTH_MOST ||
+    if (branch.kind != CODE_BRANCH || branch.target >= 0 || branch.target <= -SHAPE_LENGTH_MOST ||
         length > at)
         return false;
     const struct code_word *first = &words[at + 1 - length];

@@ -19,17 +19,6 @@ struct traffic {
     const struct code_fact *store;
 };
 
-static bool chases(const struct code_body *code, const struct form *address)
-{
-    for (unsigned v = 0; v < CODE_VARS; v++) {
-        const struct form *end = &code->end[v];
-        if (address->from >> v & 1 && code->shape[v] == SHAPE_CARRIED && end->loads && end->from >> v & 1 &&
-            !(end->direct >> v & 1))
-            return true;
-    }
-    return false;
-}
-
 static void look_at_memory(const struct code_body *code, struct traffic *t)
 {
     memset(t, 0, sizeof *t);
@@ -49,7 +38,7 @@ static void look_at_memory(const struct code_body *code, struct traffic *t)
         int64_t dense = code_bytes_beside(code, i, insn->kind);
         t->loads += load;
         t->stores += !load;
-        t->chased |= chases(code, &fact->address);
+        t->chased |= code_form_chases(code, &fact->address);
         if (!load)
             t->store = fact;
         t->looked_up |= load && !steady;

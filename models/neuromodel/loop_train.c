@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/nn/train.h"
 #include "frontend/base/host.h"
+#include "tool_train.h"
 
 enum { BATCH = 64, WINDOW = 16 * BATCH, SEED = 1 };
 
@@ -303,9 +303,9 @@ static void learn_confidence(struct trainer *t)
 
 // ---- the command ----
 
-static bool save(struct trainer *t, const char *base, const struct training_result *result,
-                 struct error *error)
+static bool save(void *context, const char *base, const struct training_result *result, struct error *error)
 {
+    struct trainer *t = context;
     char text[256];
     struct params *p = loop_net_params(&t->models, t->net);
     if (t->net == NET_RECOGNIZER)
@@ -346,11 +346,6 @@ static bool save(struct trainer *t, const char *base, const struct training_resu
 
 static bool train_net(struct trainer *t, const struct tool_options *options, struct error *error)
 {
-    char own[1024], base[1100], checkpoint[1120];
-    const char *name = loop_net_infos[t->net].name;
-    snprintf(base, sizeof base, "%s",
-             options->out ? options->out : tool_path(own, sizeof own, options->folder, name));
-    snprintf(checkpoint, sizeof checkpoint, "%s.checkpoint", base);
     if (t->set->count[LOOP_TRAIN] < BATCH || t->set->count[LOOP_VALIDATION] == 0)
         return error_set(error, "%u loops to train on and %u to validate: too few (at least %d and 1)",
                          t->set->count[LOOP_TRAIN], t->set->count[LOOP_VALIDATION], BATCH);
@@ -358,35 +353,24 @@ static bool train_net(struct trainer *t, const struct tool_options *options, str
         return false;
     t->steps = t->set->count[LOOP_TRAIN] / BATCH;
     weigh_all(t);
-    struct params *p = loop_net_params(&t->models, t->net);
-    struct graph graph;
-    struct optimizer optimizer;
-    graph_create(&graph, &nn_kernels_fast, true, t->seed);
-    optimizer_create(&optimizer, p, true, t->recipe->decay, 1);
-    struct training training = {
-        .epochs = options->epochs_given ? options->epochs : t->recipe->epochs,
-        .steps = t->steps,
-        .rate = t->recipe->rate,
-        .floor = t->recipe->floor,
-        .warmup = 200,
-        .checkpoint = options->resume_off ? NULL : checkpoint,
-        .checkpoint_epochs = 1,
-        .report = stderr,
-        .loss = t->net == NET_PREDICTOR ? predictor_loss : bodies_loss,
-        .evaluate = t->net == NET_PREDICTOR ? evaluate_predictor : evaluate_bodies,
-        .context = t,
+    const struct tool_training training = {
+        .name = loop_net_infos[t->net].name,
+        .params = loop_net_params(&t->models, t->net),
+        .kernels = &nn_kernels_fast,
+        .seed = t->seed,
+        .decay = t->recipe->decay,
+        .training = {.epochs = t->recipe->epochs,
+                     .steps = t->steps,
+                     .rate = t->recipe->rate,
+                     .floor = t->recipe->floor,
+                     .warmup = 200,
+                     .checkpoint_epochs = 1,
+                     .loss = t->net == NET_PREDICTOR ? predictor_loss : bodies_loss,
+                     .evaluate = t->net == NET_PREDICTOR ? evaluate_predictor : evaluate_bodies,
+                     .context = t},
+        .save = save,
     };
-    struct training_result result;
-    interrupt_note();
-    enum training_end end = train(&training, p, &optimizer, &graph, &result, error);
-    if (end == TRAINING_INTERRUPTED && result.best_epoch) {
-        strncat(base, "-interrupted", sizeof base - strlen(base) - 1);
-        fprintf(stderr, "interrupted: the best so far is %s; run the same command again to go on\n", base);
-    }
-    bool good = end != TRAINING_FAILED && (!result.best_epoch || save(t, base, &result, error));
-    optimizer_destroy(&optimizer);
-    graph_destroy(&graph);
-    return good;
+    return tool_train(options, &training, error);
 }
 
 static int run(enum loop_net net, const struct tool_options *options)

@@ -363,6 +363,17 @@ bool code_form_step(const struct code_body *code, const struct form *f, const ui
     return true;
 }
 
+bool code_form_chases(const struct code_body *code, const struct form *f)
+{
+    for (unsigned v = 0; v < CODE_VARS; v++) {
+        const struct form *end = &code->end[v];
+        if (f->from >> v & 1 && code->shape[v] == SHAPE_CARRIED && end->loads && end->from >> v & 1 &&
+            !(end->direct >> v & 1))
+            return true;
+    }
+    return false;
+}
+
 unsigned code_bytes(const struct code_insn *insn)
 {
     return insn->pair || insn->structure ? 2 * insn->size : insn->size;

@@ -112,6 +112,8 @@ void code_read(const struct loop_body *body, struct code_body *code);
 bool code_form_step(const struct code_body *code, const struct form *f, const uint64_t *x, int64_t *step);
 // Whether it changes steadily, be it by 0.
 bool code_form_is_steady(const struct code_body *code, const struct form *f);
+// Whether it is made of what the iteration before has loaded by it: p = p->next.
+bool code_form_chases(const struct code_body *code, const struct form *f);
 // Bytes that a load or store accesses, taking structures for pairs of vectors.
 unsigned code_bytes(const struct code_insn *insn);
 // Bytes that the accesses of one kind make in an iteration beside the one at i: at addresses that differ from

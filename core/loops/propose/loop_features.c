@@ -19,16 +19,6 @@ static code_set of_shape(const struct code_body *code, enum code_shape shape)
     return set;
 }
 
-// Fed by its own load from one iteration to the next: p = p->next.
-static bool chases(const struct code_body *code, const struct form *address)
-{
-    for (unsigned v = 0; v < CODE_VARS; v++)
-        if (address->from >> v & 1 && code->shape[v] == SHAPE_CARRIED && code->end[v].loads &&
-            code->end[v].from >> v & 1 && !(code->end[v].direct >> v & 1))
-            return true;
-    return false;
-}
-
 // A variable that takes in something of each iteration: a sum, a hash, a minimum.
 static bool gathers(const struct code_body *code, const struct code_insn *insn)
 {
@@ -118,7 +108,7 @@ static void features_of(const struct code_body *code, unsigned at, code_set affi
     *to++ = memory && address->loads > 0;
     *to++ = memory && address->loads > 1;
     *to++ = fact->composes;
-    *to++ = memory && chases(code, address);
+    *to++ = memory && code_form_chases(code, address);
     *to++ = load ? loaded > code_bytes(insn) : loaded > 0;
     *to++ = store ? stored > code_bytes(insn) : stored > 0;
 
