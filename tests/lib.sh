@@ -46,6 +46,13 @@ stop() { # REASON
     exit 1
 }
 
+# The project's files that match, new ones among them.
+sources() { # [PATTERN…]
+    git -C "$root" ls-files -co --exclude-standard -- "$@" | while read -r file; do
+        [ ! -f "$root/$file" ] || echo "$root/$file"
+    done
+}
+
 has_translator() {
     [ "$engines" != interp ] || { echo 'ok this build has no translator' && false; }
 }

@@ -215,9 +215,13 @@ static void shrink_folder(const struct cache_file *c)
         off_t total = 0;
         time_t oldest = 0;
         char name[NAME_SIZE] = "";
-        DIR *d = fdopendir(openat(c->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (!d)
+        int fd = openat(c->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        if (!d) {
+            if (fd >= 0)
+                close(fd);
             return;
+        }
         for (struct dirent *e; (e = readdir(d)) != NULL;) {
             struct stat s;
             if (strlen(e->d_name) >= NAME_SIZE || !strstr(e->d_name, ".code") ||

@@ -256,7 +256,7 @@ static int look(struct files *f, const char *canonical, char target[PATH_MAX])
 // there.
 static int walk(struct files *f, const char *path, bool follow, char canonical[PATH_MAX], bool *linked)
 {
-    char rest[WALK_SIZE], joined[WALK_SIZE], target[PATH_MAX];
+    char rest[WALK_SIZE], joined[WALK_SIZE], target[PATH_MAX] = "";
     int links = 0;
     if ((size_t)snprintf(rest, sizeof rest, "%s", path) >= sizeof rest)
         return -ENAMETOOLONG;
@@ -500,8 +500,10 @@ int files_fchdir(struct files *f, int fd)
         return -ENOTDIR;
     struct descriptor copy = *d;
     copy.host = fcntl(d->host, F_DUPFD_CLOEXEC, 3);
+    if (copy.host < 0)
+        return -errno;
     copy.path = d->path ? strdup(d->path) : NULL;
-    return copy.host < 0 ? -errno : set_cwd(f, &copy);
+    return set_cwd(f, &copy);
 }
 
 // ---- creation ----

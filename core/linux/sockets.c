@@ -38,7 +38,7 @@ static const struct descriptor *socket_of(struct linux_process *p, uint64_t fd, 
     *error = !d ? -EBADF : -ENOTSOCK;
     if (!d || d->kind != DESCRIPTOR_FILE || getsockopt(d->host, SOL_SOCKET, SO_TYPE, &type, &size))
         return NULL;
-    struct sockaddr_un name;
+    struct sockaddr_un name = {.sun_family = AF_UNSPEC};
     size = sizeof name;
     // Both ends of a pair have no name.
     if (getsockname(d->host, (struct sockaddr *)&name, &size) || name.sun_family != AF_UNIX ||

@@ -15,8 +15,11 @@ bool sha256_file(const char *path, char text[65])
     if (!stream)
         return false;
     sha256_init(&context);
-    for (size_t n; (n = fread(bytes, 1, sizeof bytes, stream)) > 0;)
+    size_t n;
+    do {
+        n = fread(bytes, 1, sizeof bytes, stream);
         sha256_update(&context, n, bytes);
+    } while (n == sizeof bytes);
     bool good = !ferror(stream);
     fclose(stream);
     if (good) {

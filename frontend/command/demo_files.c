@@ -84,9 +84,11 @@ static bool move_file(const char *from, const char *to)
         return false;
     }
     char buffer[65536];
-    for (size_t n; (n = fread(buffer, 1, sizeof buffer, stream)) > 0;) {
+    size_t n;
+    do {
+        n = fread(buffer, 1, sizeof buffer, stream);
         fwrite(buffer, 1, n, copy.stream);
-    }
+    } while (n == sizeof buffer);
     bool good = !ferror(stream);
     fclose(stream);
     if (!good) {

@@ -61,7 +61,7 @@ static char *grant_tmp(struct grants *grants)
 bool program_grants_make(struct program_grants *p, struct grants *grants, const struct text_list *folders,
                          const char *program, struct failure *failure)
 {
-    p->cwd = getcwd(NULL, 0);
+    p->cwd = realpath(".", NULL);
     for (size_t i = 0; i < folders->count; i++) {
         if (!grant_folder(grants, folders->items[i], failure)) {
             return false;

@@ -156,7 +156,8 @@ static void draw_glyphs(struct canvas *c)
 static void set_colour(struct canvas *c, uint32_t colour)
 {
     SDL_SetRenderDrawBlendMode(c->renderer, SDL_BLENDMODE_BLEND);
-    SDL_SetRenderDrawColor(c->renderer, colour >> 24, colour >> 16 & 255, colour >> 8 & 255, colour & 255);
+    SDL_SetRenderDrawColor(c->renderer, (Uint8)(colour >> 24), colour >> 16 & 255, colour >> 8 & 255,
+                           colour & 255);
 }
 
 void canvas_box(struct canvas *c, int x, int y, int width, int height, uint32_t colour)
@@ -179,7 +180,7 @@ int canvas_text(struct canvas *c, int x, int y, uint32_t colour, const char *tex
     if (!c->glyphs) {
         return x;
     }
-    SDL_SetTextureColorMod(c->glyphs, colour >> 24, colour >> 16 & 255, colour >> 8 & 255);
+    SDL_SetTextureColorMod(c->glyphs, (Uint8)(colour >> 24), colour >> 16 & 255, colour >> 8 & 255);
     for (; *text; text++, x += c->advance) {
         unsigned glyph = (unsigned char)*text - FONT_FIRST;
         if (glyph >= FONT_GLYPHS) {

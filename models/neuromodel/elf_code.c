@@ -14,7 +14,7 @@ static uint8_t *read_file(const char *path, size_t *size)
     if (!file)
         return NULL;
     uint8_t *data = NULL;
-    size_t used = 0, room = 0, got;
+    size_t used = 0, room = 0;
     do {
         if (used == room) {
             room = room ? 2 * room : 1 << 20;
@@ -26,9 +26,8 @@ static uint8_t *read_file(const char *path, size_t *size)
             }
             data = bigger;
         }
-        got = fread(data + used, 1, room - used, file);
-        used += got;
-    } while (got > 0);
+        used += fread(data + used, 1, room - used, file);
+    } while (used == room);
     bool failed = ferror(file);
     fclose(file);
     if (failed) {

@@ -30,7 +30,7 @@ static enum loop_part part_of(const struct loop_sample *s)
     uint64_t hash = 0;
     for (const char *c = s->program; *c; c++)
         hash = rng_mix(hash + (uint8_t)*c + 0x9e3779b97f4a7c15u);
-    unsigned place = hash % 20;
+    unsigned place = (unsigned)(hash % 20);
     bool test_level = is_test_level(s->compiler);
     if (place < 3)
         return test_level ? LOOP_TEST : LOOP_PARTS;

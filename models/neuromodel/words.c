@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "words.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -87,6 +88,7 @@ static struct pattern_bits pattern_bits(const char *pattern)
             unsigned width =
                 p[name] == ':' ? (unsigned)strtoul(p + name + 1, NULL, 10) : field_width(p, name);
             bit -= width;
+            assert(bit < 32);
             uint32_t place = (width == 32 ? ~0u : (1u << width) - 1) << bit;
             if (memchr(p, '!', length))
                 excluding |= place;

@@ -45,7 +45,7 @@ static void test_gemm(void)
                 for (int j = 0; !(form & 4) && j < COUNT; j++)
                     c[i][j] = j % SIDE < sizes[s][1] && j / SIDE < sizes[s][0] ? NAN : 0;
                 two[i]->gemm(form & 1, form & 2, sizes[s][0], sizes[s][1], sizes[s][2], a, SIDE, b, SIDE,
-                             form & 4 ? 1 : 0, c[i], SIDE);
+                             form & 4 ? 1.0f : 0.0f, c[i], SIDE);
             }
             good &= near(c[0], c[1], COUNT, 1e-5f);
         }

@@ -2,6 +2,8 @@
 // What expressions fold to. The rules keep values in their narrowest form: what a 32-bit instruction computes
 // is the ZEXT of 32-bit arithmetic, masks are one AND or a ZEXT of a TRUNC to 32 bits, what cannot be
 // negative is extended by ZEXT and shifted by LSHR.
+#include <assert.h>
+
 #include "fold.h"
 
 enum { DEPTH = 5 }; // of rules that look through several nodes
@@ -38,6 +40,7 @@ static uint16_t assume(struct symbols *s, uint16_t x, uint16_t yes, uint16_t no,
     if (depth == 0 || operands == 0 || (x < yes && x < no))
         return x; // what was made before the condition does not contain it
     uint16_t v[3] = {n.a, n.b, n.c};
+    assert(operands <= 3);
     for (unsigned k = 0; k < operands; k++)
         v[k] = assume(s, v[k], yes, no, depth - 1);
     if (v[0] == n.a && (operands < 2 || v[1] == n.b) && (operands < 3 || v[2] == n.c))

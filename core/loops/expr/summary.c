@@ -4,6 +4,7 @@
 #include "semantics.h"
 #include "symbolic.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,6 +190,7 @@ static void keep_nodes(struct iteration *it)
         const struct node *n = &it->s.nodes[k];
         unsigned operands = moved[k] == USED ? symbol_operands(n->kind) : 0;
         const uint16_t v[3] = {n->a, n->b, n->c};
+        assert(operands <= 3);
         for (unsigned o = 0; o < operands; o++)
             moved[v[o]] = USED;
     }

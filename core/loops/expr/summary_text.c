@@ -16,6 +16,7 @@ uint64_t loop_evaluate(const struct loop_summary *s, unsigned node, const uint64
     uint64_t values[SUMMARY_NODES];
     bool needed[SUMMARY_NODES] = {false};
     needed[node] = true;
+    values[node] = 0;
     for (unsigned k = node + 1; k-- > 0;) {
         const struct node *n = &s->nodes[k];
         if (!needed[k])

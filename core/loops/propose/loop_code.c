@@ -144,7 +144,8 @@ static void visit_memory(struct walk *w, unsigned at, const struct code_insn *i,
     unsigned slot = slot_of(w, i, &fact->address);
     fact->slot = slot != CODE_NO_VAR;
     struct form loaded = {.from = fact->address.from, .loads = fact->address.loads, .loaded = 1u << at};
-    loaded.loads += loaded.loads < 255;
+    if (loaded.loads < 255)
+        loaded.loads++;
     if (i->writes_back && i->var[CODE_N] != CODE_NO_VAR)
         set_var(w, i->var[CODE_N], moved, fact->conditional);
     if (i->kind == CODE_STORE) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copies of blocks: which loads and stores make one.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,7 @@ static bool match_places(struct block *b, const struct copied *copied)
     }
     if (total != step && total != -step)
         return false;
+    assert(total > 0 && total <= 64);
     uint64_t filled = 0; // a bit for each byte
     for (unsigned i = 0; i < b->count; i++) {
         const int64_t at = (int64_t)(copied[i].store->base.constant - store->base.constant) - low;
