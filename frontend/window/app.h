@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The state of a run in a window, shared by the files that make it up: window.c (events and the main loop),
-// controls.c (what actions do) and draw.c (what is seen). Main thread only.
+// The state of a run in a window, which the parts of the main loop share: window.c makes and ends it,
+// events.c takes what the user does, controls.c does what actions ask for, draw.c shows it. Main thread only,
+// but for what is atomic.
 #ifndef FRONTEND_APP_H
 #define FRONTEND_APP_H
 
@@ -52,26 +53,5 @@ struct app {
     const char *page_title, *page_choices;
     char *page_text;
 };
-
-// controls.c
-
-// Does what a key or a row of the panel stands for.
-void app_perform(struct app *app, enum action action);
-// The nets as a whole: on if any of what they switch is.
-enum neural { NEURAL_MISSING, NEURAL_OFF, NEURAL_ON };
-enum neural app_neural(const struct app *app);
-// The state of every switch, for the panel.
-void app_values(const struct app *app, char values[ACTION_COUNT][24]);
-// Is the game standing still, for whatever reason?
-bool app_paused(const struct app *app);
-// After app->paused or app->unfocused_pause has changed.
-void app_apply_pause(struct app *app);
-// Asks the guest to end; a second request ends it at once.
-void app_quit(struct app *app);
-
-// draw.c
-
-// Takes the newest picture over and draws everything, if anything has changed.
-void app_draw(struct app *app);
 
 #endif

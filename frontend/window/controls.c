@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "controls.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "app.h"
 #include "frontend/base/paths.h"
 
 // How long a guest that was asked to quit may take to save its configuration.
@@ -12,18 +13,18 @@
 static const unsigned speeds[] = {10, 25, 50, 75, 100, 125, 150, 200, 300, 400, 600, 800, 1000, SPEED_MAX};
 enum { SPEEDS = sizeof speeds / sizeof *speeds };
 
-bool app_paused(const struct app *app)
+bool controls_paused(const struct app *app)
 {
     return app->paused || app->unfocused_pause;
 }
 
-void app_apply_pause(struct app *app)
+void controls_apply_pause(struct app *app)
 {
-    session_pause(app->session, app_paused(app));
+    session_pause(app->session, controls_paused(app));
     app->dirty = true;
 }
 
-void app_quit(struct app *app)
+void controls_quit(struct app *app)
 {
     uint64_t now = SDL_GetTicks64();
     app->quit_deadline = app->quitting ? now : now + QUIT_MS;
@@ -96,10 +97,10 @@ static void set_marker(struct app *app)
 static void pause_or_go(struct app *app)
 {
     // A game that stands because the focus was lost goes on; otherwise it would take two keys.
-    bool pause = !app_paused(app);
+    bool pause = !controls_paused(app);
     app->paused = pause;
     app->unfocused_pause = false;
-    app_apply_pause(app);
+    controls_apply_pause(app);
     mark(app, 'P', pause ? "pause" : "go");
 }
 
@@ -148,33 +149,35 @@ static void set_dispatch(struct app *app, enum machine_dispatch dispatch)
 
 static void toggle_loops(struct app *app)
 {
-    if (!machine_has_loops(session_machine(app->session))) {
+    machine *m = session_machine(app->session);
+    if (!machine_has_loops(m)) {
         toast_add(&app->toasts, "no loop can be replaced: see neurodoom --doctor");
         return;
     }
-    bool on = !machine_get_loops(session_machine(app->session));
-    machine_set_loops(session_machine(app->session), on);
+    bool on = !machine_get_loops(m);
+    machine_set_loops(m, on);
     toast_add(&app->toasts, "loops %s", on ? "on" : "off");
     mark(app, 'L', on ? "loops=on" : "loops=off");
 }
 
 static void toggle_idle(struct app *app)
 {
-    bool on = !machine_get_idle(session_machine(app->session));
-    machine_set_idle(session_machine(app->session), on);
+    machine *m = session_machine(app->session);
+    bool on = !machine_get_idle(m);
+    machine_set_idle(m, on);
     toast_add(&app->toasts, "idle %s", on ? "on" : "off");
     mark(app, 'I', on ? "idle=on" : "idle=off");
 }
 
-enum neural app_neural(const struct app *app)
+enum neural controls_neural(const struct app *app)
 {
-    struct session *s = app->session;
-    bool dispatch = machine_has_dispatch(session_machine(s)), loops = machine_has_loops(session_machine(s));
+    machine *m = session_machine(app->session);
+    bool dispatch = machine_has_dispatch(m), loops = machine_has_loops(m);
     if (!dispatch && !loops) {
         return NEURAL_MISSING;
     }
-    bool on = (dispatch && machine_get_dispatch(session_machine(s)) != MACHINE_DISPATCH_OFF) ||
-              (loops && machine_get_loops(session_machine(s)));
+    bool on =
+        (dispatch && machine_get_dispatch(m) != MACHINE_DISPATCH_OFF) || (loops && machine_get_loops(m));
     return on ? NEURAL_ON : NEURAL_OFF;
 }
 
@@ -182,29 +185,29 @@ enum neural app_neural(const struct app *app)
 // nothing.
 static void toggle_neural(struct app *app)
 {
-    enum neural neural = app_neural(app);
+    enum neural neural = controls_neural(app);
     if (neural == NEURAL_MISSING) {
         toast_add(&app->toasts, "there are no nets: see neurodoom --doctor");
         return;
     }
-    struct session *s = app->session;
+    machine *m = session_machine(app->session);
     bool on = neural == NEURAL_OFF;
     enum machine_dispatch dispatch = (enum machine_dispatch)app->settings->dispatch;
     bool loops = app->settings->loops, idle = app->settings->idle;
-    bool any = (machine_has_dispatch(session_machine(s)) && dispatch != MACHINE_DISPATCH_OFF) ||
-               (machine_has_loops(session_machine(s)) && loops);
+    bool any =
+        (machine_has_dispatch(m) && dispatch != MACHINE_DISPATCH_OFF) || (machine_has_loops(m) && loops);
     if (!any) {
         dispatch = MACHINE_DISPATCH_HYBRID;
         loops = idle = true;
     }
-    session_set_dispatch(s, on ? dispatch : MACHINE_DISPATCH_OFF);
-    machine_set_loops(session_machine(s), on && loops);
-    machine_set_idle(session_machine(s), on && idle);
+    session_set_dispatch(app->session, on ? dispatch : MACHINE_DISPATCH_OFF);
+    machine_set_loops(m, on && loops);
+    machine_set_idle(m, on && idle);
     toast_add(&app->toasts, "neural %s", on ? "on" : "off");
     mark(app, 'N', on ? "neural=on" : "neural=off");
 }
 
-void app_perform(struct app *app, enum action action)
+void controls_perform(struct app *app, enum action action)
 {
     struct settings *settings = app->settings;
     app->dirty = true;
@@ -259,7 +262,7 @@ void app_perform(struct app *app, enum action action)
         app->show_keys = !app->show_keys;
         input_release_all(&app->input, app->session);
         break;
-    case ACTION_QUIT: app_quit(app); break;
+    case ACTION_QUIT: controls_quit(app); break;
     default: break;
     }
 }
@@ -269,7 +272,7 @@ static void set_value(char value[24], const char *text)
     snprintf(value, 24, "%s", text);
 }
 
-void app_values(const struct app *app, char values[ACTION_COUNT][24])
+void controls_values(const struct app *app, char values[ACTION_COUNT][24])
 {
     const struct settings *settings = app->settings;
     uint32_t frames;
@@ -277,21 +280,18 @@ void app_values(const struct app *app, char values[ACTION_COUNT][24])
     for (int i = 0; i < ACTION_COUNT; i++) {
         set_value(values[i], action_missing((enum action)i) ? "N/A" : "");
     }
-    struct session *s = app->session;
-    enum neural neural = app_neural(app);
+    machine *m = session_machine(app->session);
+    enum neural neural = controls_neural(app);
     set_value(values[ACTION_NEURAL], neural == NEURAL_ON ? "on" : neural == NEURAL_OFF ? "off" : "N/A");
-    set_value(values[ACTION_DISPATCH], machine_has_dispatch(session_machine(s))
-                                           ? machine_dispatch_names[machine_get_dispatch(session_machine(s))]
-                                           : "N/A");
-    set_value(values[ACTION_LOOPS], !machine_has_loops(session_machine(s))  ? "N/A"
-                                    : machine_get_loops(session_machine(s)) ? "on"
-                                                                            : "off");
-    set_value(values[ACTION_IDLE], machine_get_idle(session_machine(s)) ? "on" : "off");
-    set_value(values[ACTION_ENGINE], machine_engine_name(machine_get_engine(session_machine(s))));
+    set_value(values[ACTION_DISPATCH],
+              machine_has_dispatch(m) ? machine_dispatch_names[machine_get_dispatch(m)] : "N/A");
+    set_value(values[ACTION_LOOPS], !machine_has_loops(m) ? "N/A" : machine_get_loops(m) ? "on" : "off");
+    set_value(values[ACTION_IDLE], machine_get_idle(m) ? "on" : "off");
+    set_value(values[ACTION_ENGINE], machine_engine_name(machine_get_engine(m)));
     set_value(values[ACTION_OVERLAY], config_choice_name("overlay.preset", settings->overlay));
     set_value(values[ACTION_GRAPH], settings->graph ? "on" : "off");
     set_value(values[ACTION_RECORD], recording ? "on" : "off");
-    set_value(values[ACTION_PAUSE], app_paused(app) ? "on" : "off");
+    set_value(values[ACTION_PAUSE], controls_paused(app) ? "on" : "off");
     set_value(values[ACTION_FULLSCREEN], settings->fullscreen ? "on" : "off");
     set_value(values[ACTION_SCALE], config_choice_name("window.scale", settings->scale));
     set_value(values[ACTION_ASPECT], config_choice_name("window.aspect", settings->aspect));

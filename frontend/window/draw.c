@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "draw.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "app.h"
+#include "controls.h"
 #include "frontend/base/paths.h"
 #include "frontend/base/text.h"
 #include "page.h"
@@ -38,20 +40,19 @@ static void save_screenshot(struct app *app)
 static void draw_overlay(struct app *app, int width)
 {
     static const char *const neural[] = {[NEURAL_MISSING] = "N/A", [NEURAL_OFF] = "OFF", [NEURAL_ON] = "ON"};
-    struct session *s = app->session;
+    machine *m = session_machine(app->session);
     struct overlay_status status = {
-        .paused = app_paused(app),
-        .engine = machine_engine_name(machine_get_engine(session_machine(s))),
-        .neural = neural[app_neural(app)],
-        .dispatch = machine_has_dispatch(session_machine(s))
-                        ? machine_dispatch_names[machine_get_dispatch(session_machine(s))]
-                        : "",
-        .has_loops = machine_has_loops(session_machine(s)),
-        .loops = machine_get_loops(session_machine(s)),
-        .idle = machine_get_idle(session_machine(s)),
+        .paused = controls_paused(app),
+        .engine = machine_engine_name(machine_get_engine(m)),
+        .neural = neural[controls_neural(app)],
+        .dispatch = machine_has_dispatch(m) ? machine_dispatch_names[machine_get_dispatch(m)] : "",
+        .has_loops = machine_has_loops(m),
+        .loops = machine_get_loops(m),
+        .idle = machine_get_idle(m),
     };
     status.recording = output_recording(app->output, &status.recorded);
-    overlay_draw(&app->overlay, s, app->canvas, video_renderer(app->video), width, app->settings, &status);
+    overlay_draw(&app->overlay, app->session, app->canvas, video_renderer(app->video), width, app->settings,
+                 &status);
 }
 
 static void draw_over(struct app *app, int width, int height)
@@ -70,7 +71,7 @@ static void draw_over(struct app *app, int width, int height)
     }
     if (app->panel.open) {
         char values[ACTION_COUNT][24];
-        app_values(app, values);
+        controls_values(app, values);
         panel_draw(&app->panel, app->canvas, width, height, app->settings, (const char(*)[24])values);
     }
 }
@@ -82,7 +83,7 @@ static void set_text_size(struct app *app, int height, double pixel_ratio)
     canvas_set_size(app->canvas, size < 8 ? 8 : size > 200 ? 200 : (int)(size + 0.5));
 }
 
-void app_draw(struct app *app)
+void draw_all(struct app *app)
 {
     const struct session_picture *picture = app->session ? session_take_picture(app->session) : NULL;
     if (picture) {

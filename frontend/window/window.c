@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "app.h"
+#include "controls.h"
 #include "display.h"
+#include "draw.h"
+#include "events.h"
 #include "frontend/base/interrupt.h"
 #include "frontend/base/log.h"
 #include "frontend/base/text.h"
@@ -44,175 +47,13 @@ static void wake(void *user)
     }
 }
 
-static void release_all(struct app *app)
-{
-    if (app->session) {
-        input_release_all(&app->input, app->session);
-    }
-}
-
-// ---- events ----
-
-static void lose_focus(struct app *app)
-{
-    app->focused = false;
-    release_all(app);
-    struct device_info info;
-    // A demo or the title goes on without anyone looking.
-    if (app->settings->pause_unfocused && !app->paused && !app->quitting &&
-        machine_get_device_info(session_machine(app->session), &info) && info.user_game &&
-        !info.demo_playing) {
-        app->unfocused_pause = true;
-        app_apply_pause(app);
-    }
-}
-
-static void gain_focus(struct app *app)
-{
-    app->focused = true;
-    if (app->unfocused_pause) {
-        app->unfocused_pause = false;
-        app_apply_pause(app);
-    }
-}
-
-static void window_event(struct app *app, const SDL_WindowEvent *event)
-{
-    app->dirty = true;
-    switch (event->event) {
-    case SDL_WINDOWEVENT_FOCUS_LOST: lose_focus(app); break;
-    case SDL_WINDOWEVENT_FOCUS_GAINED: gain_focus(app); break;
-    default: break;
-    }
-}
-
-static void answer_panel(struct app *app, enum panel_answer answer)
-{
-    if (answer == PANEL_CHOSEN) {
-        app_perform(app, (enum action)app->panel.selected);
-    }
-    app->dirty |= answer != PANEL_NOTHING;
-}
-
-static void key_in_panel(struct app *app, const SDL_KeyboardEvent *key)
-{
-    if (key->keysym.scancode == app->input.leader && !key->repeat) {
-        app->panel.open = false;
-        app->dirty = true;
-        return;
-    }
-    enum panel_answer answer = panel_key(&app->panel, key->keysym.scancode);
-    if (answer != PANEL_NOTHING) {
-        answer_panel(app, answer);
-        return;
-    }
-    // The keys that follow the leader key do so here too: tapping it and then one of them works as one
-    // sequence.
-    enum action action = key->repeat ? ACTION_NONE : input_after_leader(&app->input, key);
-    if (action == ACTION_NONE && !key->repeat) {
-        action = input_direct(&app->input, key);
-    }
-    if (action != ACTION_NONE) {
-        app->panel.open = false;
-        app_perform(app, action);
-    }
-}
-
-static bool wants_repeats(struct app *app)
-{
-    struct device_info info;
-    return machine_get_device_info(session_machine(app->session), &info) && info.menu_active;
-}
-
-static void key_down(struct app *app, const SDL_KeyboardEvent *key)
-{
-    struct input *in = &app->input;
-    if (app->panel.open) {
-        key_in_panel(app, key);
-        return;
-    }
-    if (app->show_keys) {
-        app->show_keys = key->repeat;
-        app->dirty = true;
-        return;
-    }
-    if (key->keysym.scancode == in->leader) {
-        if (!key->repeat) {
-            in->leader_held = true;
-            in->leader_used = false;
-        }
-        return;
-    }
-    enum action action = in->leader_held ? input_after_leader(in, key) : input_direct(in, key);
-    if (action != ACTION_NONE || in->leader_held) {
-        in->leader_used = true;
-        if (action != ACTION_NONE && !key->repeat) {
-            app_perform(app, action);
-        }
-        return;
-    }
-    input_key(in, app->session, key, wants_repeats(app));
-}
-
-static void key_up(struct app *app, const SDL_KeyboardEvent *key)
-{
-    struct input *in = &app->input;
-    if (key->keysym.scancode != in->leader) {
-        input_key(in, app->session, key, false);
-    } else if (in->leader_held) {
-        in->leader_held = false;
-        if (!in->leader_used) {
-            panel_open(&app->panel);
-            release_all(app);
-            app->dirty = true;
-        }
-    }
-}
-
-static void mouse_event(struct app *app, const SDL_Event *event)
-{
-    if (app->panel.open) {
-        int width, height;
-        double pixel_ratio;
-        video_size(app->video, &width, &height, &pixel_ratio);
-        answer_panel(app, panel_mouse(&app->panel, event, pixel_ratio));
-    } else if (event->type != SDL_MOUSEWHEEL) {
-        input_mouse(&app->input, app->session, event);
-    }
-}
-
-static void game_event(struct app *app, const SDL_Event *event)
-{
-    switch (event->type) {
-    case SDL_QUIT: app_quit(app); break;
-    case SDL_WINDOWEVENT: window_event(app, &event->window); break;
-    case SDL_KEYDOWN: key_down(app, &event->key); break;
-    case SDL_KEYUP: key_up(app, &event->key); break;
-    case SDL_MOUSEMOTION:
-    case SDL_MOUSEBUTTONDOWN:
-    case SDL_MOUSEBUTTONUP:
-    case SDL_MOUSEWHEEL: mouse_event(app, event); break;
-    case SDL_RENDER_TARGETS_RESET:
-    case SDL_RENDER_DEVICE_RESET:
-        video_renew(app->video);
-        canvas_renew(app->canvas);
-        app->dirty = true;
-        break;
-    default:
-        if (event->type == app->wake_event) {
-            atomic_store(&app->wake_queued, false);
-        }
-        break;
-    }
-}
-
 // ---- playing ----
 
 // The mouse is the player's while a game of his runs and nothing else is open.
 static void update_mouse(struct app *app)
 {
     struct device_info info;
-    bool capture = app->focused && !app->panel.open && !app->show_keys && !app_paused(app) &&
+    bool capture = app->focused && !app->panel.open && !app->show_keys && !controls_paused(app) &&
                    !app->quitting && !doom_options_given(app->options, "-nomouse") &&
                    !doom_options_given(app->options, "-nograbmouse") &&
                    machine_get_device_info(session_machine(app->session), &info) && info.user_game &&
@@ -227,7 +68,7 @@ static void update_audio(struct app *app)
     const struct settings *settings = app->settings;
     if (app->audio) {
         audio_play(app->audio,
-                   !app_paused(app) && app->speed == 100 && (app->focused || !settings->mute_unfocused),
+                   !controls_paused(app) && app->speed == 100 && (app->focused || !settings->mute_unfocused),
                    settings->volume);
     }
 }
@@ -267,12 +108,12 @@ static bool play(struct app *app)
         SDL_Event event;
         bool any = SDL_WaitEventTimeout(&event, sleep_time(app));
         for (; any; any = SDL_PollEvent(&event)) {
-            game_event(app, &event);
+            events_take(app, &event);
         }
         input_flush(&app->input, app->session);
         if (interrupt_seen() && !interrupted) {
             interrupted = true;
-            app_quit(app);
+            controls_quit(app);
         }
         update_mouse(app);
         update_audio(app);
@@ -284,7 +125,7 @@ static bool play(struct app *app)
             SDL_Delay(SHOW_GAP_MS);
         }
         shown = SDL_GetTicks64();
-        app_draw(app);
+        draw_all(app);
     }
     input_capture_mouse(&app->input, false);
     return interrupted;
@@ -301,7 +142,7 @@ static SDL_Scancode show_page(struct app *app, const char *title, const char *te
     app->dirty = true;
     SDL_Scancode pressed = SDL_SCANCODE_UNKNOWN;
     while (pressed == SDL_SCANCODE_UNKNOWN) {
-        app_draw(app);
+        draw_all(app);
         SDL_Event event;
         if (!SDL_WaitEventTimeout(&event, SLEEP_MOST_MS)) {
             event.type = SDL_FIRSTEVENT;
@@ -312,9 +153,7 @@ static SDL_Scancode show_page(struct app *app, const char *title, const char *te
         } else if (event.type == SDL_QUIT || interrupt_seen()) {
             pressed = SDL_SCANCODE_ESCAPE;
         } else if (event.type == SDL_RENDER_TARGETS_RESET || event.type == SDL_RENDER_DEVICE_RESET) {
-            video_renew(app->video);
-            canvas_renew(app->canvas);
-            app->dirty = true;
+            events_renew(app);
         }
     }
     free(app->page_text);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/base/clock.h"
 #include "core/isa/isa.h"
 #include "core/nn/model_file.h"
 #include "elf_code.h"
@@ -274,7 +275,7 @@ static bool judge_profile(const char *path, struct error *error)
 
 static double ns_each(double start, size_t count, unsigned rounds)
 {
-    return (tool_seconds() - start) * 1e9 / ((double)count * rounds);
+    return (clock_seconds() - start) * 1e9 / ((double)count * rounds);
 }
 
 static void print_costs(const struct code_word *code, size_t count)
@@ -290,12 +291,12 @@ static void print_costs(const struct code_word *code, size_t count)
         for (size_t i = 0; i < count; i++)
             words[i] = code[i].word;
         printf("\ncost of one answer, in ns:\n");
-        double start = tool_seconds();
+        double start = clock_seconds();
         for (unsigned r = 0; r < ROUNDS; r++)
             for (size_t i = 0; i < count; i++)
                 kernels[i] = table[dispatch_vector(words[i])];
         printf("  %-44s %7.1f\n", "net, baked into a table of its inputs", ns_each(start, count, ROUNDS));
-        start = tool_seconds();
+        start = clock_seconds();
         for (unsigned r = 0; r < ROUNDS; r++)
             dispatch_predict(&nets.net, words, count, kernels);
         printf("  %-44s %7.1f\n", "net, a batch", ns_each(start, count, ROUNDS));
@@ -303,7 +304,7 @@ static void print_costs(const struct code_word *code, size_t count)
         static const char *const names[] = {"net, one word", "135, one word", "rule",
                                             "oracle: the decoder, with all operands"};
         for (unsigned t = 0; t < sizeof timed / sizeof timed[0]; t++) {
-            start = tool_seconds();
+            start = clock_seconds();
             for (unsigned r = 0; r < ROUNDS; r++)
                 for (size_t i = 0; i < count; i++)
                     kernels[i] = (uint8_t)answer(timed[t], words[i], 0);

@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+#include "core/base/clock.h"
+
 int dispatch_verify(const struct tool_options *options)
 {
     static struct dispatch_net net;
@@ -12,15 +14,15 @@ int dispatch_verify(const struct tool_options *options)
     struct word_census census;
     struct dispatch_score score;
     char base[1024];
-    double start = tool_seconds();
+    double start = clock_seconds();
     if (!dispatch_load(tool_path(base, sizeof base, options->folder, DISPATCH_NAME), &net, &error))
         return tool_fail(&error);
     if (!words_count(&census, options->quick ? WORDS_REPRESENTED : WORDS_EVERY, options->threads,
                      options->quick ? NULL : stderr, &error))
         return tool_fail(&error);
-    double counted = tool_seconds();
+    double counted = clock_seconds();
     dispatch_score(&net, &census, &score);
-    double evaluated = tool_seconds();
+    double evaluated = clock_seconds();
 
     printf("model %s\n%" PRIu64
            " words decoded%s on %u thread%s in %.1f s; net evaluated on %u input vectors in "

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/loops/propose/loop_code.h"
 
 enum answer { OFF, RULE, NET, ORACLE, SHUFFLED, ANSWERS };
@@ -195,11 +196,11 @@ static void print_cost(const struct answers *a, const struct loop_models *m, enu
     struct loop_guess guess, *to = &guess;
     struct graph g;
     graph_create(&g, &nn_kernels_fast, false, 0);
-    double start = tool_seconds(), rule, alone;
+    double start = clock_seconds(), rule, alone;
     for (unsigned i = 0; i < count; i++)
         loop_rule(&a->samples[i]->body, &guess);
-    rule = tool_seconds() - start;
-    start = tool_seconds();
+    rule = clock_seconds() - start;
+    start = clock_seconds();
     for (unsigned i = 0; i < count; i++) {
         bodies[0] = &a->samples[i]->body;
         graph_begin(&g, 0);
@@ -208,10 +209,10 @@ static void print_cost(const struct answers *a, const struct loop_models *m, enu
         else
             recognizer_guess(&m->recognizer, &g, bodies, 1, &to);
     }
-    alone = tool_seconds() - start;
-    start = tool_seconds();
+    alone = clock_seconds() - start;
+    start = clock_seconds();
     loop_guess_all(m, NET_PREDICTOR, a->samples, count, a->by[NET]);
-    double all = tool_seconds() - start;
+    double all = clock_seconds() - start;
     printf("\ncost of a loop, in us: rule %.1f; ", 1e6 * rule / count);
     if (net != NET_PREDICTOR)
         printf("this net alone, loop by loop, %.0f; ", 1e6 * alone / count);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/loops/propose/loop_code.h"
 #include "frontend/base/host.h"
 #include "loop_build.h"
@@ -225,7 +226,7 @@ int loop_generate(const struct tool_options *options)
     char sources[1024], recipe[960];
     const char *out = options->out ? options->out : "loops-generated.txt";
     uint64_t programs = options->programs ? options->programs : PROGRAMS;
-    double start = tool_seconds();
+    double start = clock_seconds();
     bool kept = false; // the program that failed, to be looked at
     g.options = options;
     bool good = build_begin(&g.builder, tool_path(sources, sizeof sources, options->data, "loop_programs"),
@@ -240,7 +241,7 @@ int loop_generate(const struct tool_options *options)
         good = options->sample || loop_data_write(out, &g.data, g.error, sizeof g.error);
         if (good)
             fprintf(stderr, "program %u of %llu: %zu distinct loops, %.0f s\n", p + 1,
-                    (unsigned long long)programs, g.data.count, tool_seconds() - start);
+                    (unsigned long long)programs, g.data.count, clock_seconds() - start);
     }
     if (kept)
         fprintf(stderr, "neuromodel: the sources stay in %s\n", g.builder.folder);

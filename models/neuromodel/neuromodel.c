@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/isa/isa.h"
 #include "dispatch_tool.h"
@@ -79,13 +78,6 @@ int tool_fail(const struct error *error)
 {
     fprintf(stderr, "neuromodel: %s\n", error->text);
     return 1;
-}
-
-double tool_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static int usage_error(const char *what, const char *which)

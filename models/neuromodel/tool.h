@@ -46,6 +46,4 @@ const char *tool_path(char *text, size_t size, const char *folder, const char *n
 // "neuromodel: …" on stderr; returns 1.
 int tool_fail(const struct error *error);
 
-double tool_seconds(void); // of a steady clock
-
 #endif

@@ -6,9 +6,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/isa/isa.h"
 #include "core/nn/progress.h"
 
@@ -183,18 +183,11 @@ static void *count_some(void *argument)
     return NULL;
 }
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 bool words_count(struct word_census *census, enum words_method method, unsigned threads, FILE *report,
                  struct error *error)
 {
     enum { MOST_THREADS = 64 };
-    double start = seconds_now();
+    double start = clock_seconds();
     memset(census, 0, sizeof *census);
     census->count = calloc(DISPATCH_VECTORS, sizeof census->count[0]);
     if (!census->count)
@@ -213,7 +206,7 @@ bool words_count(struct word_census *census, enum words_method method, unsigned 
         pthread_join(thread[--started], NULL);
     if (report)
         progress_end(&shared.progress);
-    census->seconds = seconds_now() - start;
+    census->seconds = clock_seconds() - start;
     if (atomic_load(&shared.interrupted)) {
         words_free(census);
         return error_set(error, "interrupted");

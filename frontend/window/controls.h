@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// What actions do: every switch of the panel and every key of our own. Main thread only.
+#ifndef FRONTEND_CONTROLS_H
+#define FRONTEND_CONTROLS_H
+
+#include "app.h"
+
+// Does what a key or a row of the panel stands for.
+void controls_perform(struct app *app, enum action action);
+// The nets as a whole: on if any of what they switch is.
+enum neural { NEURAL_MISSING, NEURAL_OFF, NEURAL_ON };
+enum neural controls_neural(const struct app *app);
+// The state of every switch, for the panel.
+void controls_values(const struct app *app, char values[ACTION_COUNT][24]);
+// Is the game standing still, for whatever reason?
+bool controls_paused(const struct app *app);
+// After app->paused or app->unfocused_pause has changed.
+void controls_apply_pause(struct app *app);
+// Asks the guest to end; a second request ends it at once.
+void controls_quit(struct app *app);
+
+#endif

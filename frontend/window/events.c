@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "events.h"
+
+#include "controls.h"
+
+static void release_all(struct app *app)
+{
+    if (app->session) {
+        input_release_all(&app->input, app->session);
+    }
+}
+
+static void lose_focus(struct app *app)
+{
+    app->focused = false;
+    release_all(app);
+    struct device_info info;
+    // A demo or the title goes on without anyone looking.
+    if (app->settings->pause_unfocused && !app->paused && !app->quitting &&
+        machine_get_device_info(session_machine(app->session), &info) && info.user_game &&
+        !info.demo_playing) {
+        app->unfocused_pause = true;
+        controls_apply_pause(app);
+    }
+}
+
+static void gain_focus(struct app *app)
+{
+    app->focused = true;
+    if (app->unfocused_pause) {
+        app->unfocused_pause = false;
+        controls_apply_pause(app);
+    }
+}
+
+static void window_event(struct app *app, const SDL_WindowEvent *event)
+{
+    app->dirty = true;
+    switch (event->event) {
+    case SDL_WINDOWEVENT_FOCUS_LOST: lose_focus(app); break;
+    case SDL_WINDOWEVENT_FOCUS_GAINED: gain_focus(app); break;
+    default: break;
+    }
+}
+
+static void answer_panel(struct app *app, enum panel_answer answer)
+{
+    if (answer == PANEL_CHOSEN) {
+        controls_perform(app, (enum action)app->panel.selected);
+    }
+    app->dirty |= answer != PANEL_NOTHING;
+}
+
+static void key_in_panel(struct app *app, const SDL_KeyboardEvent *key)
+{
+    if (key->keysym.scancode == app->input.leader && !key->repeat) {
+        app->panel.open = false;
+        app->dirty = true;
+        return;
+    }
+    enum panel_answer answer = panel_key(&app->panel, key->keysym.scancode);
+    if (answer != PANEL_NOTHING) {
+        answer_panel(app, answer);
+        return;
+    }
+    // The keys that follow the leader key do so here too: tapping it and then one of them works as one
+    // sequence.
+    enum action action = key->repeat ? ACTION_NONE : input_after_leader(&app->input, key);
+    if (action == ACTION_NONE && !key->repeat) {
+        action = input_direct(&app->input, key);
+    }
+    if (action != ACTION_NONE) {
+        app->panel.open = false;
+        controls_perform(app, action);
+    }
+}
+
+static bool wants_repeats(struct app *app)
+{
+    struct device_info info;
+    return machine_get_device_info(session_machine(app->session), &info) && info.menu_active;
+}
+
+static void key_down(struct app *app, const SDL_KeyboardEvent *key)
+{
+    struct input *in = &app->input;
+    if (app->panel.open) {
+        key_in_panel(app, key);
+        return;
+    }
+    if (app->show_keys) {
+        app->show_keys = key->repeat;
+        app->dirty = true;
+        return;
+    }
+    if (key->keysym.scancode == in->leader) {
+        if (!key->repeat) {
+            in->leader_held = true;
+            in->leader_used = false;
+        }
+        return;
+    }
+    enum action action = in->leader_held ? input_after_leader(in, key) : input_direct(in, key);
+    if (action != ACTION_NONE || in->leader_held) {
+        in->leader_used = true;
+        if (action != ACTION_NONE && !key->repeat) {
+            controls_perform(app, action);
+        }
+        return;
+    }
+    input_key(in, app->session, key, wants_repeats(app));
+}
+
+static void key_up(struct app *app, const SDL_KeyboardEvent *key)
+{
+    struct input *in = &app->input;
+    if (key->keysym.scancode != in->leader) {
+        input_key(in, app->session, key, false);
+    } else if (in->leader_held) {
+        in->leader_held = false;
+        if (!in->leader_used) {
+            panel_open(&app->panel);
+            release_all(app);
+            app->dirty = true;
+        }
+    }
+}
+
+static void mouse_event(struct app *app, const SDL_Event *event)
+{
+    if (app->panel.open) {
+        int width, height;
+        double pixel_ratio;
+        video_size(app->video, &width, &height, &pixel_ratio);
+        answer_panel(app, panel_mouse(&app->panel, event, pixel_ratio));
+    } else if (event->type != SDL_MOUSEWHEEL) {
+        input_mouse(&app->input, app->session, event);
+    }
+}
+
+void events_renew(struct app *app)
+{
+    video_renew(app->video);
+    canvas_renew(app->canvas);
+    app->dirty = true;
+}
+
+void events_take(struct app *app, const SDL_Event *event)
+{
+    switch (event->type) {
+    case SDL_QUIT: controls_quit(app); break;
+    case SDL_WINDOWEVENT: window_event(app, &event->window); break;
+    case SDL_KEYDOWN: key_down(app, &event->key); break;
+    case SDL_KEYUP: key_up(app, &event->key); break;
+    case SDL_MOUSEMOTION:
+    case SDL_MOUSEBUTTONDOWN:
+    case SDL_MOUSEBUTTONUP:
+    case SDL_MOUSEWHEEL: mouse_event(app, event); break;
+    case SDL_RENDER_TARGETS_RESET:
+    case SDL_RENDER_DEVICE_RESET: events_renew(app); break;
+    default:
+        if (event->type == app->wake_event) {
+            atomic_store(&app->wake_queued, false);
+        }
+        break;
+    }
+}
