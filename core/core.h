@@ -89,6 +89,9 @@ bool machine_get_loops(const machine *m);
 
 // Copies the loops with the largest share, the largest first; returns how many, at most max. Any thread.
 size_t machine_list_loops(const machine *m, struct machine_loop *loops, size_t max);
+// Says what became of the loop that begins at address, as lines of text, cut at size. When the guest does not
+// run.
+void machine_explain_loop(const machine *m, uint64_t address, char *text, size_t size);
 
 // Idle: a guest that reads the clock over and over only waits, so a second look within the same millisecond
 // of its time, with nothing else in between, sleeps until that millisecond is over, or there is input. So

@@ -18,6 +18,7 @@
 #include "core/engine/translate/translate.h"
 #include "core/isa/isa.h"
 #include "core/linux/linux.h"
+#include "core/loops/explain.h"
 #include "core/loops/optimizer.h"
 #include "core/loops/watch.h"
 #include "core/state/fault.h"
@@ -434,6 +435,16 @@ size_t machine_list_loops(const machine *m, struct machine_loop *loops, size_t m
 {
     const struct guest *g = &m->guest;
     return g->loops ? loops_list(g->loops, loops, max) : 0;
+}
+
+void machine_explain_loop(const machine *m, uint64_t address, char *text, size_t size)
+{
+    struct text t = {text, size};
+    *text = '\0';
+    if (m->guest.loops)
+        explain_loop(&t, m->guest.loops, (uint32_t)address);
+    else
+        text_add(&t, "no loop is replaced: the nets are off or could not be had\n");
 }
 
 void machine_set_idle(machine *m, bool on)

@@ -14,6 +14,7 @@
 #include "frontend/command/machine_setup.h"
 #include "frontend/command/program_grants.h"
 #include "frontend/record/counters.h"
+#include "frontend/record/explain.h"
 
 enum { STATUS_OWN = 125, STATUS_NOT_PROGRAM = 126, STATUS_NO_FILE = 127 };
 
@@ -72,6 +73,7 @@ static int run(const struct machine_config *config, const struct options *option
     if (options->stats && !write_stats(options->stats, m, status, failure)) {
         status = STATUS_OWN;
     }
+    explain_print(m, options->explain_loop);
     struct machine_stats stats;
     machine_get_stats(m, &stats);
     if (stats.verify_failures) {

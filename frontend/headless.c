@@ -6,6 +6,7 @@
 #include "frontend/base/interrupt.h"
 #include "frontend/base/log.h"
 #include "frontend/command/launch.h"
+#include "frontend/record/explain.h"
 #include "frontend/record/output.h"
 #include "frontend/session/conclude.h"
 
@@ -24,7 +25,7 @@ static void take_audio(void *user, const int16_t (*samples)[2], size_t count)
 }
 
 // Runs the session to its end or to a signal; returns the exit status.
-static int run(struct session *s, struct output *output, const struct launch *launch)
+static int run(struct session *s, struct output *output, const struct launch *launch, uint64_t explain_loop)
 {
     bool interrupted = false;
     while (!session_wait(s, 100) && !interrupted) {
@@ -36,6 +37,7 @@ static int run(struct session *s, struct output *output, const struct launch *la
         session_wait(s, QUIT_MS);
     }
     session_stop(s);
+    explain_print(session_machine(s), explain_loop);
     struct failure failure = {0};
     enum status status = session_conclude(s, interrupted, &failure);
     if (failure.text) {
@@ -61,7 +63,7 @@ int headless_run(const struct options *options, struct settings *settings)
         }
         struct session *s = session_start(&launch.setup.config, (unsigned)launch.speed, &callbacks, &failure);
         if (s) {
-            status = run(s, output, &launch);
+            status = run(s, output, &launch, options->explain_loop);
             session_end(s);
         } else {
             output_close(output, NULL);

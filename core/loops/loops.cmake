@@ -1,4 +1,5 @@
 target_sources(core PRIVATE
+  loops/explain.c
   loops/optimizer.c
   loops/watch.c
   loops/expr/definition.c
@@ -9,6 +10,8 @@ target_sources(core PRIVATE
   loops/expr/summary_text.c
   loops/expr/symbols.c
   loops/guard/guard.c
+  loops/guard/guard_registers.c
+  loops/guard/guard_text.c
   loops/kernels/batch.c
   loops/kernels/block.c
   loops/kernels/kernel.c

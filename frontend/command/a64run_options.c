@@ -11,6 +11,7 @@ static const struct option own_options[] = {
     {"verify", OPTION_FIXED_SETTING, "neural.verify=on", 0},
     {"models", OPTION_PATH, 0, offsetof(struct options, models)},
     {"stats", OPTION_PATH, 0, offsetof(struct options, stats)},
+    {"explain-loop", OPTION_LOOP, 0, 0},
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
@@ -65,6 +66,7 @@ void a64run_options_print_help(FILE *stream)
           "  --verify         run the plain loop beside every replaced one, and compare\n"
           "  --models FOLDER  where the nets are, if not those that came with a64run\n"
           "  --stats FILE     write the counters of the run to FILE as JSON\n"
+          "  --explain-loop ADDRESS  at the end, what became of the loop that begins there\n"
           "  --help           show this text\n"
           "\n"
           "Exit status: that of PROGRAM, 128 + N if signal N ended it; 125 if a64run itself fails or\n"

@@ -37,6 +37,7 @@ static const struct option own_options[] = {
     {"screenshot", OPTION_SCREENSHOT, 0, 0},
     {"frame-hash", OPTION_PATH, 0, offsetof(struct options, frame_hash)},
     {"stats", OPTION_PATH, 0, offsetof(struct options, stats)},
+    {"explain-loop", OPTION_LOOP, 0, 0},
     {"csv", OPTION_PATH, 0, offsetof(struct options, csv)},
     {"json", OPTION_PATH, 0, offsetof(struct options, json)},
     {"wav", OPTION_PATH, 0, offsetof(struct options, wav)},
@@ -298,6 +299,7 @@ void doom_options_print_help(FILE *stream)
           "figures (FILE - is standard output)\n"
           "  --stats FILE.json     counters and game state, renewed every second\n"
           "  --csv FILE            a row a frame; --json FILE the summary\n"
+          "  --explain-loop ADDRESS  at the end, what became of the loop that begins there\n"
           "information\n"
           "  --doctor              what works here and what is missing\n"
           "  --list-wads, --list-keys, --features, --version, --help\n"

@@ -52,7 +52,7 @@ static bool takes_value(const struct option *option)
 {
     return option->kind == OPTION_SETTING || option->kind == OPTION_PATH || option->kind == OPTION_FRAMES ||
            option->kind == OPTION_SCREENSHOT || option->kind == OPTION_SET || option->kind == OPTION_OPT ||
-           option->kind == OPTION_LIST;
+           option->kind == OPTION_LIST || option->kind == OPTION_LOOP;
 }
 
 // --opt dispatch=MODE,loops=on|off,idle=on|off
@@ -88,6 +88,7 @@ static bool add_opts(struct options *options, const char *value, struct failure 
 static bool apply(struct options *options, const struct option *option, const char *value,
                   struct failure *failure)
 {
+    char *end;
     switch (option->kind) {
     case OPTION_REQUEST: options->request = (enum request)option->number; return true;
     case OPTION_HEADLESS: options->headless = true; return true;
@@ -108,6 +109,15 @@ static bool apply(struct options *options, const struct option *option, const ch
     case OPTION_FRAMES:
         if (!parse_count(value, strlen(value), &options->frames)) {
             return fail(failure, STATUS_USAGE, "--frames takes a number of frames from 1 on, not \"%s\"",
+                        value);
+        }
+        return true;
+    case OPTION_LOOP:
+        options->explain_loop = strtoull(value, &end, 0);
+        if (*end || end == value || options->explain_loop == 0) {
+            return fail(failure, STATUS_USAGE,
+                        "--explain-loop takes the address of a loop's first instruction, "
+                        "such as 0x41a2f0, not \"%s\"",
                         value);
         }
         return true;

@@ -48,6 +48,7 @@ struct options {
     enum request request;
     bool headless;
     bool dispatch_given, loops_given, idle_given; // by --opt, which wins over --neural
+    uint64_t explain_loop; // its address, or 0
     uint32_t frames; // stop after that many; 0: when the game ends
     struct screenshot_order *screenshots;
     size_t screenshot_count;
@@ -71,6 +72,7 @@ enum option_kind {
     OPTION_LIST, // number: offset of a struct text_list in struct options; may be given again
     OPTION_HEADLESS,
     OPTION_FRAMES,
+    OPTION_LOOP,
     OPTION_SCREENSHOT,
     OPTION_SET,
     OPTION_OPT,

@@ -13,6 +13,7 @@
 #include "frontend/base/log.h"
 #include "frontend/base/text.h"
 #include "frontend/command/doom_options.h"
+#include "frontend/record/explain.h"
 #include "frontend/session/conclude.h"
 
 // The longest sleep of the main loop: bounds how late a signal is noticed.
@@ -249,6 +250,7 @@ static int run(struct app *app)
     }
     bool interrupted = play(app);
     session_stop(app->session);
+    explain_print(session_machine(app->session), app->options->explain_loop);
     audio_close(app->audio);
     app->audio = NULL;
 

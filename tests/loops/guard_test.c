@@ -79,7 +79,7 @@ static LLVMValueRef get_register(void *user, unsigned reg)
 static void lower(struct lowered *l, const struct guard *g)
 {
     *l = (struct lowered){.context = LLVMContextCreate()};
-    if (!llvm_guard_counts(g) || !g->length)
+    if (!guard_counts_by_registers(g) || !g->length)
         return;
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext("guard", l->context);
     LLVMTypeRef i64 = LLVMInt64TypeInContext(l->context), pointer = LLVMPointerTypeInContext(l->context, 0);

@@ -89,17 +89,6 @@ static bool load_llvm(struct translator *t, struct compiler *compiler)
     return compiler->jit;
 }
 
-// Classes whose kernels do more at once than code for one iteration after the other can.
-static bool prefers_kernel(const struct loop *loop)
-{
-    switch (loop->guess.class) {
-    case LOOP_COLUMN:
-    case LOOP_SPAN:
-    case LOOP_STRIDED_COPY: return false;
-    default: return true;
-    }
-}
-
 // Has the region's loops examined.
 static void find_loops(struct translator *t, struct region *r)
 {
@@ -114,7 +103,7 @@ static void find_loops(struct translator *t, struct region *r)
         if (!loop)
             continue;
         x->guard = *plan_guard(loop->plan);
-        x->kernel = prefers_kernel(loop);
+        x->kernel = plan_prefers_kernel(loop->plan);
         x->polls = loop->guess.class == LOOP_POLL;
         r->loop_count++;
     }

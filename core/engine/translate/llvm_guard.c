@@ -28,27 +28,6 @@ void llvm_guard_require(struct llvm_guard *l, LLVMValueRef condition)
 
 // ---- entry values ----
 
-static bool is_of_registers(const struct guard *g, struct quantity q)
-{
-    if (q.slot < SLOT_COMPUTED)
-        return true;
-    const struct entry_op *o = &g->ops[q.slot - SLOT_COMPUTED];
-    switch (o->kind) {
-    case NODE_ADD:
-    case NODE_SUB:
-    case NODE_MUL:
-    case NODE_AND:
-    case NODE_OR:
-    case NODE_XOR: return is_of_registers(g, o->a) && is_of_registers(g, o->b);
-    case NODE_SHL:
-    case NODE_LSHR: return is_of_registers(g, o->a) && o->b.slot == REG_ZERO && o->b.constant < o->bits;
-    case NODE_ZEXT:
-    case NODE_SEXT:
-    case NODE_TRUNC: return is_of_registers(g, o->a);
-    default: return false;
-    }
-}
-
 static LLVMValueRef masked(struct llvm_guard *l, LLVMValueRef v, unsigned bits)
 {
     return bits == 64 ? v : LLVMBuildAnd(l->at, v, constant(l, UINT64_MAX >> (64 - bits)), "");
@@ -97,35 +76,12 @@ static LLVMValueRef value_of(struct llvm_guard *l, struct quantity q)
 
 // ---- how often ----
 
-static int64_t step_of(const struct trip_count *c)
-{
-    const unsigned up = c->mask == UINT64_MAX ? 0 : 32;
-    const int64_t step = (int64_t)(c->step.constant << up) >> up;
-    return c->complement && c->compare != NODE_EQ ? -step : step;
-}
-
-bool llvm_guard_counts(const struct guard *g)
-{
-    for (unsigned i = 0; i < g->exit_count; i++) {
-        const struct trip_count *c = &g->exits[i].trip_count;
-        if (g->exits[i].kind != EXIT_COUNTED || c->step.slot != REG_ZERO || !is_of_registers(g, c->start) ||
-            !is_of_registers(g, c->limit))
-            return false;
-        const int64_t step = step_of(c);
-        if (step == 0 || step > STEP_MAX || step < -STEP_MAX)
-            return false;
-        if (c->compare == NODE_EQ ? c->is_equal : step < 0)
-            return false;
-    }
-    return g->exit_count > 0;
-}
-
 // Goes on while different.
 static LLVMValueRef count_to(struct llvm_guard *l, const struct trip_count *c, LLVMValueRef start,
                              LLVMValueRef limit)
 {
-    LLVMValueRef way =
-        step_of(c) < 0 ? LLVMBuildSub(l->at, start, limit, "") : LLVMBuildSub(l->at, limit, start, "");
+    LLVMValueRef way = guard_constant_step(c) < 0 ? LLVMBuildSub(l->at, start, limit, "")
+                                                  : LLVMBuildSub(l->at, limit, start, "");
     way = LLVMBuildAnd(l->at, way, constant(l, c->mask), "");
     if (c->inverse != 1)
         way = LLVMBuildMul(l->at, way, constant(l, c->inverse), "");
@@ -142,7 +98,7 @@ static LLVMValueRef count_to(struct llvm_guard *l, const struct trip_count *c, L
 static LLVMValueRef count_up_to(struct llvm_guard *l, const struct trip_count *c, LLVMValueRef start,
                                 LLVMValueRef limit)
 {
-    const uint64_t flip = c->flip ^ (c->complement ? c->mask : 0), step = (uint64_t)step_of(c);
+    const uint64_t flip = c->flip ^ (c->complement ? c->mask : 0), step = (uint64_t)guard_constant_step(c);
     start = LLVMBuildXor(l->at, start, constant(l, flip), "");
     limit = LLVMBuildXor(l->at, limit, constant(l, flip), "");
     if (c->compare == NODE_ULE) {
@@ -197,7 +153,7 @@ static bool is_invariant(const struct guard *g, unsigned access)
     const struct access_range *r = range_of(g, access);
     const bool stays = r->at_entry || (r->is_stream && is_constant(r->step) && r->step.constant == 0);
     return stays && !r->is_store && r->size <= 8 && g->accesses[access].is_always &&
-           is_of_registers(g, r->base);
+           guard_is_of_registers(g, r->base);
 }
 
 static LLVMValueRef address_of(struct llvm_guard *l, struct quantity base, int64_t offset)
@@ -258,7 +214,7 @@ static bool knows_stores(const struct guard *g)
 {
     for (unsigned i = 0; i < g->range_count; i++) {
         const struct access_range *r = &g->ranges[i];
-        if (r->is_store && (!is_of_registers(g, r->base) || (r->is_stream && !is_constant(r->step)) ||
+        if (r->is_store && (!guard_is_of_registers(g, r->base) || (r->is_stream && !is_constant(r->step)) ||
                             (int64_t)r->step.constant > STEP_MAX || (int64_t)r->step.constant < -STEP_MAX))
             return false;
     }

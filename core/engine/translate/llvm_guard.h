@@ -25,9 +25,7 @@ struct llvm_guard {
 
 void llvm_guard_require(struct llvm_guard *l, LLVMValueRef condition);
 
-// Whether the registers tell at the entry how often the loop goes round, and code can.
-bool llvm_guard_counts(const struct guard *g);
-// Adds that: trips, and that no counter wraps around.
+// Of a guard that guard_counts_by_registers: adds trips, and that no counter wraps around.
 void llvm_guard_add_trips(struct llvm_guard *l);
 
 // Marks the accesses that can be done once, and adds that no store of the trips reaches them, and that

@@ -245,7 +245,7 @@ static void add_fast_loop(struct build *u, const struct region_loop *loop, struc
 
 static bool counts_iterations(const struct region_loop *loop)
 {
-    return loop->kernel && !loop->polls && !llvm_guard_counts(&loop->guard);
+    return loop->kernel && !loop->polls && !guard_counts_by_registers(&loop->guard);
 }
 
 void llvm_loop_place(struct build *u, const struct region_loop *loop)
@@ -291,7 +291,7 @@ static void add_late_kernel(struct build *u, const struct region_loop *loop)
 void llvm_loop_add(struct build *u, const struct region_loop *loop)
 {
     const struct block_build *x = &u->block[loop->blocks[0]];
-    bool countable = llvm_guard_counts(&loop->guard);
+    bool countable = guard_counts_by_registers(&loop->guard);
     if (counts_iterations(loop)) {
         add_late_kernel(u, loop);
         return;

@@ -110,6 +110,16 @@ const struct guard *plan_guard(const struct loop_plan *p)
     return &p->guard;
 }
 
+bool plan_prefers_kernel(const struct loop_plan *p)
+{
+    return p->class != LOOP_COLUMN && p->class != LOOP_SPAN && p->class != LOOP_STRIDED_COPY;
+}
+
+bool plan_is_fast(const struct loop_plan *p)
+{
+    return p->fast.valid;
+}
+
 void plan_free(struct loop_plan *p)
 {
     if (!p)

@@ -15,6 +15,10 @@ void plan_free(struct loop_plan *p);
 
 // What has to hold; the plan's. Of LOOP_POLL it says no more than which loop it is.
 const struct guard *plan_guard(const struct loop_plan *p);
+// Whether its kernel does more at once than code for one iteration after the other can.
+bool plan_prefers_kernel(const struct loop_plan *p);
+// Whether the interpreter mostly gets by with the compiled form of the guard (fast_plan.h).
+bool plan_is_fast(const struct loop_plan *p);
 
 // What a run of a plan did.
 struct plan_result {
