@@ -71,6 +71,8 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
         uint64_t offset = (uint64_t)((uint8_t *)info->si_addr - g->memory.base);
         bool is_store = is_store_fault(host_context);
         if (offset < MEMORY_OPS_OFFSET) {
+            uint64_t wild = c->wild_address;
+            c->wild_address = 0;
             if (signal == SIGSEGV && is_store && memory_handle_write(&g->memory, offset))
                 return;
             uint32_t pc;
@@ -82,6 +84,8 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
                 cpu_set_budget_at(c, c->current, c->budget + (int64_t)left);
             }
             bool mapped = offset < GUEST_SPACE && g->memory.pages[offset / GUEST_PAGE] & MEMORY_MAPPED;
+            if (wild)
+                fault_raise(FAULT_MAPPING, wild << 8 >> 8, is_store);
             fault_raise(signal == SIGBUS ? FAULT_FILE_END
                         : mapped         ? FAULT_PERMISSION
                                          : FAULT_MAPPING,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Guest program that handles its faults: a loop crosses pages that are not there when it comes, and the
-// handler sees every register as the loop had left them. Prints a hash of all that it saw.
+// Guest program that handles its faults: a loop crosses pages that are not there when it comes, another's
+// pointer goes astray beyond 4 GiB, and the handler sees every register as the loop had left them. Prints a
+// hash of all that it saw.
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <signal.h>
@@ -9,7 +10,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-enum { PAGE = 4096, PAGES = 32, ROUNDS = 300 };
+enum { PAGE = 4096, PAGES = 32, ROUNDS = 300, WORDS = 4096 };
 static uint8_t *const area = (uint8_t *)0x20000000;
 static uint64_t hash = 1, faults;
 extern char loop_begin[], loop_end[];
@@ -26,7 +27,15 @@ __asm__(".text\n.global walk, loop_begin, loop_end\n.type walk, %function\nwalk:
         "add x2, x2, x10\n bl 2f\n strh w2, [x0, #30]\n add x0, x0, #40\n cmp x0, x1\n b.lo 1b\n"
         "mov x0, x2\n ldp x29, x30, [sp], #16\n ret\n"
         "2: ror x11, x2, #13\n eor x3, x3, x11\n ldr w12, [x0, #4]\n add x2, x3, x12\n ret\n"
+        // stray(at, words, end of words): a word for each access is put into its pointer's upper half.
+        "stray:\n mov x4, #1\n mov x6, #5\n"
+        "1: ldr x3, [x1], #8\n eor x0, x0, x3\n ldr x7, [x0], #8\n add x4, x4, x7\n"
+        "ldr x3, [x1], #8\n eor x0, x0, x3\n stp x4, x7, [x0, #8]!\n eor x4, x4, x4, ror #7\n"
+        "ldr x3, [x1], #8\n eor x0, x0, x3\n ldr q0, [x0, #-16]\n subs x8, x4, x7\n"
+        "ldr x3, [x1], #8\n eor x0, x0, x3\n strb w4, [x0, x6]\n sub x0, x0, #16\n"
+        "cmp x1, x2\n b.ne 1b\n mov x0, x4\n ret\n"
         "loop_end:\n");
+uint64_t stray(uint8_t *at, const uint64_t *words, const uint64_t *end);
 
 static void add(uint64_t value)
 {
@@ -55,8 +64,12 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
         add((uint64_t)simd->vregs[i]);
         add((uint64_t)(simd->vregs[i] >> 64));
     }
-    mprotect((void *)((uint64_t)address & ~(uint64_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE);
     faults++;
+    if ((uint64_t)address >> 32) {
+        c->uc_mcontext.regs[0] &= 0xffffffff;
+        return;
+    }
+    mprotect((void *)((uint64_t)address & ~(uint64_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE);
 }
 
 int main(void)
@@ -71,6 +84,13 @@ int main(void)
         mprotect(area, PAGES * PAGE, round % 3 ? PROT_NONE : PROT_READ);
         for (unsigned again = 0; again < 8; again++) // of every alignment
             add(walk(area + (round + again) % 7, area + PAGES * PAGE - 64));
+        static uint64_t words[WORDS];
+        mprotect(area, PAGES * PAGE, PROT_READ | PROT_WRITE);
+        for (unsigned again = 0; again < 8; again++) {
+            for (unsigned i = 0; i < WORDS; i++) // now and then, on other places each time
+                words[i] = (i * 2654435761u + round * 8 + again) >> 5 & 127 ? 0 : 1ull << (32 + i % 12);
+            add(stray(area + 1024, words, words + WORDS));
+        }
     }
     printf("%" PRIu64 " faults, %016" PRIx64 "\n", faults, hash);
     return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Guest program: hostile FORM ADDRESS. Makes one form of access hot on a good address, so that it is
-// translated, then uses it on ADDRESS. Prints "hot" before that and "survived" after it.
+// translated, then uses it on ADDRESS, in hex. Prints "hot" before that and "survived" after it.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,9 @@ int main(int argc, char **argv)
     if (argc != 3)
         return 2;
     void (*form)(uint64_t) = forms[atoi(argv[1]) % 20];
-    uint64_t address = strtoull(argv[2], NULL, 16);
+    // +N: beyond what is good, N bytes
+    uint64_t address =
+        strtoull(argv[2], NULL, 16) + (argv[2][0] == '+' ? (uint64_t)(uintptr_t)good + 2048 : 0);
     for (volatile unsigned i = 0; i < 8000000; i++) // only what runs for a while is translated
         ;
     for (unsigned round = 0; round < 10; round++) {

@@ -3,9 +3,9 @@
 // instruction, which llvm_copy.c copies into regions, and the glue between regions and the host. Compiled by
 // clang for x32, the 32-bit pointer model of x86-64, never linked into a program.
 //
-// x32 is what makes guest accesses both safe and free: an address is computed in 32 bits (the address-size
-// prefix cuts it off) and counts from gs, whose base is the guest's; whatever the guest forms, it stays
-// within its 4 GiB.
+// x32 is what makes guest accesses safe for free: an address is computed in 32 bits (the address-size prefix
+// cuts it off) and counts from gs, whose base is the guest's; whatever the guest forms, it stays within its
+// 4 GiB. That it faults where those bits do not say all is is_wild's part.
 // What is declared here is addressed directly, not through a global offset table.
 #pragma GCC visibility push(hidden)
 
@@ -15,17 +15,26 @@
 #define GUEST __attribute__((address_space(256))) // relative to gs
 #define HOOK static inline __attribute__((always_inline, unused))
 
+// Whether an access at address is beyond the guest's 4 GiB, the top byte aside; and what it then comes to.
+// Where it is copied, llvm_copy.c tells.
+bool is_wild(uint64_t address) __attribute__((const));
+_Noreturn void raise_wild(uint64_t address, bool is_store);
+
 // Volatile: no access may be merged, dropped, or moved across another.
 #define ACCESSORS(bits, type)                                                                                \
     typedef type GUEST guest##bits __attribute__((aligned(1)));                                              \
     HOOK type load##bits(cpu *c, const op *o, uint64_t address)                                              \
     {                                                                                                        \
         (void)c, (void)o;                                                                                    \
+        if (__builtin_expect(is_wild(address), 0))                                                           \
+            raise_wild(address, false);                                                                      \
         return *(volatile guest##bits *)(uint32_t)address;                                                   \
     }                                                                                                        \
     HOOK void store##bits(cpu *c, const op *o, uint64_t address, type value)                                 \
     {                                                                                                        \
         (void)c, (void)o;                                                                                    \
+        if (__builtin_expect(is_wild(address), 0))                                                           \
+            raise_wild(address, true);                                                                       \
         *(volatile guest##bits *)(uint32_t)address = value;                                                  \
     }
 

@@ -121,6 +121,7 @@ static void compile(struct translator *t, struct compiler *compiler, uint32_t pc
         if (!region_find(r, pc, &source))
             break;
         r->precise = t->precise;
+        r->checked = t->checked;
         if (t->guest->loops && !t->precise)
             find_loops(t, r);
         result = compiler->functions->compile(compiler->jit, r, t->dump, &c->object);

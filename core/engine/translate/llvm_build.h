@@ -8,6 +8,9 @@
 #include "llvm_var.h"
 #include "region.h"
 
+enum { ADDRESS_SPACE_GUEST = 256 }; // relative to gs
+#define WILD_BITS 0x00ffffff00000000u // of an address beyond the guest's 4 GiB: not the top byte
+
 struct block_build {
     LLVMBasicBlockRef start, body, end; // what leads here goes to, its ops' first and last LLVM block
     // Of a loop that begins here: behind its guard; and where it goes back to: there, or to what counts

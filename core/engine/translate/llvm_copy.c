@@ -184,10 +184,51 @@ static void add_side_exit(struct build *u, uint32_t pc)
     LLVMPositionBuilderAtEnd(u->at, build_block(u));
 }
 
+// Whether the access that comes next has been done before the loop, whose guard has looked at its address.
+static bool is_hoisted(const struct build *u, const struct region_op *o)
+{
+    const struct hoisted *h = &u->hoisted[u->next_access];
+    return u->in_fast_loop && u->next_access < SUMMARY_ACCESSES && h->chosen && h->pc == o->pc;
+}
+
+static void copy_is_wild(struct build *u, LLVMValueRef i, const struct region_op *o)
+{
+    LLVMTypeRef type = LLVMTypeOf(i);
+    if (!u->r->checked || is_hoisted(u, o)) {
+        map_value(u, i, LLVMConstNull(type));
+        return;
+    }
+    LLVMValueRef address = value_of(u, LLVMGetOperand(i, 0));
+    LLVMValueRef beyond = LLVMBuildAnd(u->at, address, build_constant(u, WILD_BITS), "");
+    map_value(u, i, LLVMBuildICmp(u->at, LLVMIntNE, beyond, build_constant(u, 0), ""));
+}
+
+// An access that faults, as nothing is mapped there, once the address is noted. The instruction's mark comes
+// last, so that such ends of different instructions are not merged.
+static void copy_raise_wild(struct build *u, LLVMValueRef i, const struct region_op *o)
+{
+    LLVMValueRef noted = build_cpu_field(u, offsetof(cpu, wild_address));
+    LLVMSetVolatile(LLVMBuildStore(u->at, value_of(u, LLVMGetOperand(i, 0)), noted), true);
+    LLVMValueRef nowhere = LLVMConstNull(LLVMPointerTypeInContext(u->j->context, ADDRESS_SPACE_GUEST));
+    bool is_store = LLVMConstIntGetZExtValue(LLVMGetOperand(i, 1));
+    LLVMSetVolatile(is_store ? LLVMBuildStore(u->at, LLVMConstNull(u->j->i8), nowhere)
+                             : LLVMBuildLoad2(u->at, u->j->i8, nowhere, ""),
+                    true);
+    mark(u, o->pc);
+}
+
 static void copy_call(struct build *u, LLVMValueRef i, const struct region_op *o)
 {
-    if (template_is_side_exit(i)) {
+    if (template_calls(i, "interpret_instead")) {
         add_side_exit(u, o->pc);
+        return;
+    }
+    if (template_calls(i, "is_wild")) {
+        copy_is_wild(u, i, o);
+        return;
+    }
+    if (template_calls(i, "raise_wild")) {
+        copy_raise_wild(u, i, o);
         return;
     }
     LLVMValueRef callee = LLVMGetCalledValue(i), copy = LLVMInstructionClone(i);

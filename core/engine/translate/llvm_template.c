@@ -49,10 +49,10 @@ static bool is_usable_instruction(LLVMValueRef i)
     return true;
 }
 
-bool template_is_side_exit(LLVMValueRef call)
+bool template_calls(LLVMValueRef call, const char *hook)
 {
     size_t length;
-    return strcmp(LLVMGetValueName2(LLVMGetCalledValue(call), &length), "interpret_instead") == 0;
+    return strcmp(LLVMGetValueName2(LLVMGetCalledValue(call), &length), hook) == 0;
 }
 
 struct template *template_of(struct jit *j, unsigned insn)

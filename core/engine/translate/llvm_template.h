@@ -35,7 +35,7 @@ struct jit {
 
 // The definition of insn (enum insn), which j owns.
 struct template *template_of(struct jit *j, unsigned insn);
-// Whether the call leaves the region for the instruction itself.
-bool template_is_side_exit(LLVMValueRef call);
+// Whether the call is of that hook of bitcode.c.
+bool template_calls(LLVMValueRef call, const char *hook);
 
 #endif

@@ -78,6 +78,7 @@ struct region {
     unsigned loop_count;
     uint32_t left_out[REGION_LEFT_OUT_MAX]; // where it goes on in code that has not run
     unsigned left_out_count;
+    bool checked; // an access beyond the 4 GiB faults, instead of reaching what its low half says
     bool precise; // every access finds guest_cpu up to date
     bool verify; // the host checks what is done in place of loops
     // what region.c works with

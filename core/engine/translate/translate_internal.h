@@ -134,7 +134,7 @@ struct translator {
     unsigned new_requests, ready_requests, loading_patience;
     bool compiled_any; // or tried to
     bool assume_executed;
-    bool precise;
+    bool precise, checked; // see struct region
     struct cache_file *cache; // NULL: nothing is kept
     uint64_t region_count, cached_count;
     double compile_seconds; // under lock
