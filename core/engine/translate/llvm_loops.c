@@ -60,8 +60,8 @@ static void load_hoisted(struct build *u, struct llvm_guard *g)
             continue;
         LLVMTypeRef type = LLVMIntTypeInContext(u->j->context, 8u * h->size);
         LLVMValueRef address = LLVMBuildTrunc(u->at, llvm_guard_address(g, i), u->j->i32, "");
-        LLVMValueRef pointer =
-            LLVMBuildIntToPtr(u->at, address, LLVMPointerTypeInContext(u->j->context, ADDRESS_SPACE_GUEST), "");
+        LLVMValueRef pointer = LLVMBuildIntToPtr(
+            u->at, address, LLVMPointerTypeInContext(u->j->context, ADDRESS_SPACE_GUEST), "");
         h->value = LLVMBuildLoad2(u->at, type, pointer, "");
         LLVMSetVolatile(h->value, true);
         LLVMSetAlignment(h->value, 1);
