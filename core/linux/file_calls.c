@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "file_calls.h"
+#include "paths.h"
 
 #define TRANSFER_MAX 0x7ffff000ull // of one call, as in Linux
 

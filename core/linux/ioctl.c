@@ -10,7 +10,7 @@
 
 #include "core/devices/devices.h"
 #include "guest/device_page.h"
-#include "file_calls.h"
+#include "paths.h"
 
 // struct termios of the kernel: the same on every architecture that uses asm-generic
 struct guest_termios {

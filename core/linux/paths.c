@@ -11,7 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "file_calls.h"
+#include "paths.h"
 #include "special_files.h"
 
 // open flags that have the same value on both sides

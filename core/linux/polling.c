@@ -11,7 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "file_calls.h"
+#include "paths.h"
 
 #include "core/base/clock.h"
 

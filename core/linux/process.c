@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Processes: creation and end of the guest, fork, wait, and signals between the processes that it made.
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -161,8 +162,8 @@ void process_fill_random(struct linux_process *p, void *to, size_t size)
     while (size) {
         size_t n = size < 256 ? size : 256;
         if (!p->guest->config.deterministic) {
-            if (getrandom(bytes, n, 0) != (ssize_t)n)
-                abort(); // never happens for 256 bytes or less
+            ssize_t got = getrandom(bytes, n, 0);
+            assert(got == (ssize_t)n); // for 256 bytes or less (getrandom(2))
         } else {
             for (size_t i = 0; i < n; i++) { // splitmix64, the same bytes at every run
                 uint64_t z = p->random_state += 0x9e3779b97f4a7c15u;

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-#include "file_calls.h"
+#include "paths.h"
 
 #define SAFE_FLAGS (MSG_PEEK | MSG_WAITALL | MSG_DONTWAIT | MSG_NOSIGNAL | MSG_TRUNC | MSG_EOR)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the files with file system calls share: flags and structures as aarch64 has them.
-#ifndef CORE_LINUX_FILE_H
-#define CORE_LINUX_FILE_H
+#ifndef CORE_LINUX_PATHS_H
+#define CORE_LINUX_PATHS_H
 
 #include "process.h"
 
