@@ -82,7 +82,8 @@ float *graph_grad(struct graph *g, struct tensor *t, float *keep)
     return t->grad;
 }
 
-float *graph_grad_sum(struct graph *g, struct tensor *t)
+// The same, cleared if this is the first writer: for those who add to parts.
+static float *grad_sum(struct graph *g, struct tensor *t)
 {
     float keep, *grad = graph_grad(g, t, &keep);
     if (keep == 0)
@@ -214,27 +215,6 @@ struct tensor *nn_add(struct graph *g, struct tensor *a, struct tensor *b)
     return y;
 }
 
-static void multiply_back(struct graph *g, void *context)
-{
-    struct pair_context *c = context;
-    struct tensor *to[2] = {c->a, c->b};
-    for (int i = 0; i < 2; i++)
-        if (to[i]->wants_grad) {
-            float keep, *grad = graph_grad(g, to[i], &keep);
-            g->k->multiply(tensor_count(c->y), c->y->grad, to[1 - i]->data, keep, grad);
-        }
-}
-
-struct tensor *nn_multiply(struct graph *g, struct tensor *a, struct tensor *b)
-{
-    same_shape("multiply", a, b);
-    struct tensor *y = graph_result(g, a->rank, a->shape, a, b);
-    g->k->multiply(tensor_count(a), a->data, b->data, 0, y->data);
-    struct pair_context c = {a, b, y};
-    graph_record(g, y, multiply_back, graph_context(g, &c, sizeof c));
-    return y;
-}
-
 struct scale_context {
     struct tensor *x, *y;
     float s;
@@ -318,7 +298,7 @@ static void layer_norm_back(struct graph *g, void *context)
 {
     struct layer_norm_context *c = context;
     int rows = tensor_rows(c->x), columns = tensor_columns(c->x);
-    float keep = 0, *grad, *dgain = graph_grad_sum(g, c->gain), *dbias = graph_grad_sum(g, c->bias);
+    float keep = 0, *grad, *dgain = grad_sum(g, c->gain), *dbias = grad_sum(g, c->bias);
     if (c->x->wants_grad)
         grad = graph_grad(g, c->x, &keep);
     else
@@ -353,8 +333,7 @@ struct embedding_context {
 static void embedding_back(struct graph *g, void *context)
 {
     struct embedding_context *c = context;
-    g->k->scatter_add(tensor_rows(c->y), tensor_columns(c->y), c->y->grad, c->index,
-                      graph_grad_sum(g, c->table));
+    g->k->scatter_add(tensor_rows(c->y), tensor_columns(c->y), c->y->grad, c->index, grad_sum(g, c->table));
 }
 
 struct tensor *nn_embedding(struct graph *g, struct tensor *table, const int *index, int rank,
@@ -411,7 +390,7 @@ static void mean_time_back(struct graph *g, void *context)
 {
     struct mean_context *c = context;
     int time = c->x->shape[0], batch = c->x->shape[1], columns = c->x->shape[2];
-    float *grad = graph_grad_sum(g, c->x);
+    float *grad = grad_sum(g, c->x);
     for (int t = 0; t < time; t++)
         for (int b = 0; b < batch; b++) {
             int length = c->lengths ? c->lengths[b] : time;
@@ -449,7 +428,7 @@ struct step_context {
 static void step_back(struct graph *g, void *context)
 {
     struct step_context *c = context;
-    g->k->scale(tensor_count(c->y), 1, c->y->grad, 1, graph_grad_sum(g, c->x) + c->offset);
+    g->k->scale(tensor_count(c->y), 1, c->y->grad, 1, grad_sum(g, c->x) + c->offset);
 }
 
 struct tensor *nn_step(struct graph *g, struct tensor *x, int step)
@@ -510,15 +489,10 @@ struct tensor *nn_cross_entropy(struct graph *g, struct tensor *x, const int *cl
 struct tensor *nn_huber(struct graph *g, struct tensor *x, const float *target, const float *weight,
                         float delta)
 {
-    if (!(delta >= 0))
+    if (!(delta > 0))
         nn_die("huber: delta %g", delta);
     int rows = tensor_rows(x), columns = tensor_columns(x);
     float *dx = arena_floats(&g->temporaries, tensor_count(x));
-    double sum = g->k->regression(rows, columns, x->data, target, weight, delta, dx);
+    double sum = g->k->huber(rows, columns, x->data, target, weight, delta, dx);
     return finish_loss(g, x, dx, sum, share_of_row(rows, weight, columns));
-}
-
-struct tensor *nn_mse(struct graph *g, struct tensor *x, const float *target, const float *weight)
-{
-    return nn_huber(g, x, target, weight, 0);
 }

@@ -49,8 +49,6 @@ void graph_record(struct graph *g, struct tensor *out, void (*back)(struct graph
 void *graph_context(struct graph *g, const void *context, size_t size);
 // The buffer for t's gradient and, in *keep, what the kernels take as keep: 0 for the first writer, then 1.
 float *graph_grad(struct graph *g, struct tensor *t, float *keep);
-// The same, cleared if this is the first writer: for those who add to parts.
-float *graph_grad_sum(struct graph *g, struct tensor *t);
 // A result of that shape, that wants a gradient if g is training and either input (which may be NULL) does.
 struct tensor *graph_result(struct graph *g, int rank, const int *shape, const struct tensor *a,
                             const struct tensor *b);
@@ -63,7 +61,6 @@ struct tensor *nn_dense(struct graph *g, struct tensor *x, struct tensor *w, str
 struct tensor *nn_activate(struct graph *g, struct tensor *x, enum nn_activation f);
 // Element by element, equal shapes.
 struct tensor *nn_add(struct graph *g, struct tensor *a, struct tensor *b);
-struct tensor *nn_multiply(struct graph *g, struct tensor *a, struct tensor *b);
 struct tensor *nn_scale(struct graph *g, struct tensor *x, float s);
 // [rows,m] and [rows,n] to [rows,m+n].
 struct tensor *nn_concat(struct graph *g, struct tensor *a, struct tensor *b);
@@ -86,9 +83,8 @@ struct tensor *nn_step(struct graph *g, struct tensor *x, int step);
 // Losses: a tensor of one element. The mean over rows, weighted where weight [rows] is given (not all 0).
 // Classes 0..columns-1.
 struct tensor *nn_cross_entropy(struct graph *g, struct tensor *x, const int *classes, const float *weight);
-// Mean over columns too. Huber (delta > 0): ½e² up to |e| = delta, then delta·(|e| − ½delta). target: shape
-// of x.
-struct tensor *nn_mse(struct graph *g, struct tensor *x, const float *target, const float *weight);
+// Huber's loss (delta > 0), the mean over columns too: ½e² up to |e| = delta, then delta·(|e| − ½delta).
+// target: shape of x.
 struct tensor *nn_huber(struct graph *g, struct tensor *x, const float *target, const float *weight,
                         float delta);
 

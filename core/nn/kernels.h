@@ -44,10 +44,9 @@ struct kernels {
     void (*activate_back)(enum nn_activation f, size_t count, const float *x, const float *y, const float *dy,
                           float keep, float *dx);
 
-    // y = a + b; y = a·b; y = s·x + keep·y; y = a·b + keep·y.
+    // y = a + b; y = s·x + keep·y.
     void (*add)(size_t count, const float *a, const float *b, float *y);
     void (*scale)(size_t count, float s, const float *x, float keep, float *y);
-    void (*multiply)(size_t count, const float *a, const float *b, float keep, float *y);
 
     // Rows to mean 0 and variance 1 (plus epsilon 1e-5), times gain, plus bias. normal and inverse (one a
     // row) are kept for the way back. The gradients of gain and bias are added to what is there.
@@ -84,9 +83,9 @@ struct kernels {
     // Weighted loss of each row, summed, and the gradient of that sum by x. weight NULL: all 1.
     double (*cross_entropy)(int rows, int columns, const float *x, const int *target, const float *weight,
                             float *dx);
-    // The same with one weight a row of columns values; delta 0: squared error, otherwise Huber's loss.
-    double (*regression)(int rows, int columns, const float *x, const float *target, const float *weight,
-                         float delta, float *dx);
+    // The same for Huber's loss, with one weight a row of columns values; delta > 0.
+    double (*huber)(int rows, int columns, const float *x, const float *target, const float *weight,
+                    float delta, float *dx);
 
     // Σ x².
     double (*sum_squares)(size_t count, const float *x);

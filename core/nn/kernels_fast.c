@@ -131,11 +131,6 @@ EACH_WIDTH static void scale(size_t count, float s, const float *restrict x, flo
     STORE_ALL(s * x[i]);
 }
 
-EACH_WIDTH static void multiply(size_t count, const float *a, const float *b, float keep, float *restrict dx)
-{
-    STORE_ALL(a[i] * b[i]);
-}
-
 // The lanes of a sum, with what is left of a row behind its last 16, in one number.
 VECTOR_INLINE float fold(lanes *s)
 {
@@ -404,28 +399,26 @@ EACH_WIDTH static void adam(size_t count, const struct adam_coefficients *a, con
 }
 
 // Few values, but one formula: e·clamp(e) covers both parts of Huber's loss.
-EACH_WIDTH static double regression(int rows, int columns, const float *x, const float *target,
-                                    const float *weight, float delta, float *dx)
+EACH_WIDTH static double huber(int rows, int columns, const float *x, const float *target,
+                               const float *weight, float delta, float *dx)
 {
-    float bound = delta == 0 ? INFINITY : delta, twice = delta == 0 ? 2 : 1;
     double loss = 0;
     for (int r = 0; r < rows; r++) {
         const float *restrict row = x + (size_t)r * columns, *restrict goal = target + (size_t)r * columns;
         float *restrict d = dx + (size_t)r * columns;
         float w = weight ? weight[r] : 1, sum = 0;
         for (int c = 0; c < columns; c++) {
-            float e = row[c] - goal[c], inner = e > bound ? bound : e < -bound ? -bound : e;
-            d[c] = twice * w * inner;
+            float e = row[c] - goal[c], inner = e > delta ? delta : e < -delta ? -delta : e;
+            d[c] = w * inner;
             sum += inner * (e - 0.5f * inner);
         }
-        loss += (double)(twice * w) * sum;
+        loss += (double)w * sum;
     }
     return loss;
 }
 
 const struct kernels nn_kernels_fast = {
-    "fast",       gemm,     fill_rows,   sum_columns,     activate,      activate_back,  add,
-    scale,        multiply, layer_norm,  layer_norm_back, lstm_cell,     lstm_cell_back, softmax,
-    softmax_back, gather,   scatter_add, dropout,         cross_entropy, regression,     sum_squares,
-    adam,
+    "fast", gemm,        fill_rows,       sum_columns,   activate,       activate_back, add,
+    scale,  layer_norm,  layer_norm_back, lstm_cell,     lstm_cell_back, softmax,       softmax_back,
+    gather, scatter_add, dropout,         cross_entropy, huber,          sum_squares,   adam,
 };

@@ -84,12 +84,6 @@ static void scale(size_t count, float s, const float *x, float keep, float *y)
         y[i] = keep != 0 ? s * x[i] + keep * y[i] : s * x[i];
 }
 
-static void multiply(size_t count, const float *a, const float *b, float keep, float *y)
-{
-    for (size_t i = 0; i < count; i++)
-        y[i] = keep != 0 ? a[i] * b[i] + keep * y[i] : a[i] * b[i];
-}
-
 static void layer_norm(int rows, int columns, const float *x, const float *gain, const float *bias, float *y,
                        float *normal, float *inverse)
 {
@@ -240,18 +234,15 @@ static double cross_entropy(int rows, int columns, const float *x, const int *ta
     return loss;
 }
 
-static double regression(int rows, int columns, const float *x, const float *target, const float *weight,
-                         float delta, float *dx)
+static double huber(int rows, int columns, const float *x, const float *target, const float *weight,
+                    float delta, float *dx)
 {
     double loss = 0;
     for (int r = 0; r < rows; r++, x += columns, target += columns, dx += columns) {
         float w = weight ? weight[r] : 1;
         for (int c = 0; c < columns; c++) {
             float e = x[c] - target[c], size = fabsf(e);
-            if (delta == 0) {
-                loss += (double)(w * e) * e;
-                dx[c] = 2 * w * e;
-            } else if (size <= delta) {
+            if (size <= delta) {
                 loss += 0.5 * (double)(w * e) * e;
                 dx[c] = w * e;
             } else {
@@ -288,8 +279,7 @@ static void adam(size_t count, const struct adam_coefficients *a, const float *g
 }
 
 const struct kernels nn_kernels_plain = {
-    "plain",      gemm,     fill_rows,   sum_columns,     activate,      activate_back,  add,
-    scale,        multiply, layer_norm,  layer_norm_back, lstm_cell,     lstm_cell_back, softmax,
-    softmax_back, gather,   scatter_add, dropout,         cross_entropy, regression,     sum_squares,
-    adam,
+    "plain", gemm,        fill_rows,       sum_columns,   activate,       activate_back, add,
+    scale,   layer_norm,  layer_norm_back, lstm_cell,     lstm_cell_back, softmax,       softmax_back,
+    gather,  scatter_add, dropout,         cross_entropy, huber,          sum_squares,   adam,
 };

@@ -121,7 +121,8 @@ static struct tensor *pattern_loss(struct graph *g, int batch, const float *floa
     outputs[1] = dense_forward(&pr.class2, g, relu(g, dense_forward(&pr.class1, g, outputs[0])));
     x = dense_forward(&pr.sure2, g, relu(g, dense_forward(&pr.sure1, g, outputs[0])));
     outputs[2] = nn_activate(g, x, NN_SIGMOID);
-    return nn_add(g, nn_cross_entropy(g, outputs[1], integers, NULL), nn_mse(g, outputs[2], floats, NULL));
+    return nn_add(g, nn_cross_entropy(g, outputs[1], integers, NULL),
+                  nn_huber(g, outputs[2], floats, NULL, 1));
 }
 
 static const struct net nets[] = {

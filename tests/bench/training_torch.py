@@ -84,7 +84,7 @@ class PatternRecognizer(nn.Module):
 
     @staticmethod
     def loss(outputs, targets):
-        return F.cross_entropy(outputs[1], targets[1]) + F.mse_loss(outputs[2], targets[0])
+        return F.cross_entropy(outputs[1], targets[1]) + F.huber_loss(outputs[2], targets[0])
 
     counts = (TIME * STATIC + 1, TIME + 1)
 

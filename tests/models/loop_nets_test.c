@@ -55,15 +55,15 @@ static struct tensor *loss_of(const struct loop_models *m, enum loop_net net, st
     if (net == NET_DETECTOR) {
         struct detector_output out =
             detector_decide(&m->detector, g, detector_look(&m->detector, g, bodies, rows, 0));
-        return nn_add(g, nn_mse(g, out.trips, targets, NULL),
+        return nn_add(g, nn_huber(g, out.trips, targets, NULL, 1),
                       nn_add(g, nn_cross_entropy(g, out.type, classes, NULL),
                              nn_cross_entropy(g, out.counter, classes, NULL)));
     }
     struct tensor *embedding = recognizer_look(&m->recognizer, g, bodies, rows, 0);
     if (net == NET_RECOGNIZER)
         return nn_add(g, nn_cross_entropy(g, recognizer_class(&m->recognizer, g, embedding), classes, NULL),
-                      nn_mse(g, recognizer_confidence(&m->recognizer, g, embedding), targets, NULL));
-    return nn_mse(g, predictor_forward(&m->predictor, g, embedding, targets), targets, NULL);
+                      nn_huber(g, recognizer_confidence(&m->recognizer, g, embedding), targets, NULL, 1));
+    return nn_huber(g, predictor_forward(&m->predictor, g, embedding, targets), targets, NULL, 1);
 }
 
 enum { ROWS = 512 };

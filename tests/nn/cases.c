@@ -97,7 +97,7 @@ static struct tensor *forward_pair(struct graph *g, struct params *p, bool big)
 {
     (void)big;
     struct tensor *a = at(p, 0), *b = at(p, 1);
-    return nn_concat(g, nn_multiply(g, nn_add(g, a, b), a), nn_scale(g, b, -1.5f));
+    return nn_concat(g, nn_add(g, nn_add(g, a, b), a), nn_scale(g, b, -1.5f));
 }
 
 static void create_embedding(struct params *p, bool big)
@@ -230,13 +230,6 @@ static const float *targets(void)
     return target;
 }
 
-static struct tensor *forward_mse(struct graph *g, struct params *p, bool big)
-{
-    static const float weight[37] = {1, 0, 2, 5};
-    (void)big;
-    return nn_add(g, nn_mse(g, at(p, 0), targets(), NULL), nn_mse(g, at(p, 0), targets(), weight));
-}
-
 static struct tensor *forward_huber(struct graph *g, struct params *p, bool big)
 {
     static const float weight[37] = {1, 0, 2, 5};
@@ -254,7 +247,7 @@ const struct layer_case layer_cases[] = {
     {"sigmoid", create_activation, forward_sigmoid},
     {"softmax", create_activation, forward_softmax},
     {"dropout", create_activation, forward_dropout},
-    {"add, multiply, scale, concat", create_pair, forward_pair},
+    {"add, scale, concat", create_pair, forward_pair},
     {"embedding", create_embedding, forward_embedding},
     {"layer norm", create_norm, forward_norm},
     {"mean over time", create_mean, forward_mean_all},
@@ -268,7 +261,6 @@ const struct layer_case layer_cases[] = {
     {"attention, lengths", create_attention, forward_attention_lengths},
     {"attention, other sequence and mask", create_attention, forward_attention_mask},
     {"cross entropy", create_activation, forward_cross_entropy},
-    {"squared error", create_activation, forward_mse},
     {"Huber", create_activation, forward_huber},
 };
 const int layer_case_count = sizeof layer_cases / sizeof *layer_cases;
