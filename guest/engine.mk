@@ -11,7 +11,7 @@ COMMON := aes_prng d_event d_iwad d_loop d_mode deh_io deh_main deh_mapping deh_
     v_diskicon v_video w_checksum w_file w_file_posix w_file_stdc w_main w_merge w_wad z_zone
 DOOM := $(filter-out doom_icon,$(patsubst engine/src/doom/%.c,%,$(wildcard engine/src/doom/*.c)))
 OPL := opl opl3 opl_queue
-PLATFORM := audio clock device effects fingerprints input main opl_driver sound video
+PLATFORM := audio clock device effects fingerprints input main opl_driver sound video whole_file
 
 # -fno-strict-aliasing: the engine reads lumps through whatever type fits. -fwrapv: its fixed-point
 # numbers wrap. -ffp-contract=off: aarch64 would otherwise fuse what the twin rounds twice.
