@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Ctrl-C and SIGTERM: noticed here, acted upon by whoever runs the program's main loop.
+// Ctrl-C, SIGTERM and SIGHUP: noticed here, acted upon by whoever runs the program's main loop.
 #ifndef FRONTEND_INTERRUPT_H
 #define FRONTEND_INTERRUPT_H
 
 #include <stdbool.h>
 
-// From now on the two signals are only noted, and writing to a closed pipe is an ordinary error.
+// From now on these signals are only noted, and writing to a closed pipe is an ordinary error.
 void interrupt_catch(void);
 bool interrupt_seen(void);
 
