@@ -213,7 +213,7 @@ static int map(struct memory *m, uint64_t address, uint64_t length, int prot, in
         return -EINVAL;
     prot = effective_prot(prot & PROT_ALL);
     uint64_t old = counted_bytes(m, address, length);
-    uint64_t new = is_counted(prot | kind) ? length : 0;
+    uint64_t new = is_counted((uint8_t)(prot | kind)) ? length : 0;
     if (m->mapped - old + new > m->limit || !affords(m, address, length, true))
         return -ENOMEM;
     int error = prot & PROT_EXEC ? grant_ops(m, address, length) : 0;
