@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: MIT
 #include "sha256.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "core/nn/sha256.h"
+#include <nettle/base16.h>
+#include <nettle/sha2.h>
+#include <stdint.h>
+#include <stdio.h>
 
 bool sha256_file(const char *path, char text[65])
 {
+    uint8_t bytes[1 << 16], digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx context;
     text[0] = '\0';
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat info;
-    if (fd < 0) {
+    FILE *stream = fopen(path, "re");
+    if (!stream)
         return false;
+    sha256_init(&context);
+    size_t n;
+    do {
+        n = fread(bytes, 1, sizeof bytes, stream);
+        sha256_update(&context, n, bytes);
+    } while (n == sizeof bytes);
+    bool good = !ferror(stream);
+    fclose(stream);
+    if (good) {
+        sha256_digest(&context, sizeof digest, digest);
+        base16_encode_update(text, sizeof digest, digest);
+        text[2 * sizeof digest] = '\0';
     }
-    size_t size = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? (size_t)info.st_size : 0;
-    void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    close(fd);
-    if (bytes == MAP_FAILED) {
-        return false;
-    }
-    nn_sha256(bytes, size, text);
-    munmap(bytes, size);
-    return true;
+    return good;
 }

@@ -5,8 +5,7 @@
 
 #include <stdbool.h>
 
-// Writes 64 hex digits and a NUL. False if the file cannot be read, is empty or no regular one: text is then
-// empty.
+// Writes 64 hex digits and a NUL. False if the file cannot be read: text is then empty.
 bool sha256_file(const char *path, char text[65]);
 
 #endif

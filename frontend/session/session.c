@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/base/clock.h"
 #include "frontend/base/log.h"
 #include "frontend/base/text.h"
 
@@ -74,7 +73,9 @@ struct session {
 
 static int64_t now_ns(void)
 {
-    return (int64_t)clock_monotonic_ns();
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
 static double milliseconds(int64_t ns)
