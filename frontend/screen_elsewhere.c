@@ -16,8 +16,9 @@ int screen_run(__attribute__((unused)) const struct options *options,
     execv(program, argv);
     struct failure failure = {0};
     fail(&failure, STATUS_USAGE,
-         "%s, which has the window, cannot be started: %s\n./play --build-only builds it", program,
-         strerror(errno));
+         "%s, which has the window, cannot be started: %s\n./play --build-only builds it, cmake --install "
+         "puts it in its place",
+         program, strerror(errno));
     free(program);
     return failure_report(&failure);
 }

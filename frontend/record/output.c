@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "audio_files.h"
+#include "frontend/base/clock.h"
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
 #include "png.h"
@@ -27,7 +28,7 @@ struct output {
     struct recording *whole; // of --csv and --json, or NULL
     pthread_mutex_t lock;
     struct recording *live; // under lock: started by a key, or NULL
-    time_t stats_written; // monotonic seconds
+    int64_t stats_written; // monotonic seconds
     bool failed; // a picture could not be written
     bool screenshots_done[]; // by options->screenshots
 };
@@ -225,12 +226,11 @@ void output_marker(struct output *o, const char *label)
 
 void output_renew_stats(struct output *o, struct session *s)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (!o->options->stats || now.tv_sec == o->stats_written) {
+    int64_t second = clock_now_ns() / 1000000000;
+    if (!o->options->stats || second == o->stats_written) {
         return;
     }
-    o->stats_written = now.tv_sec;
+    o->stats_written = second;
     // A pipe or terminal gets the figures once, at the end.
     struct stat info;
     if (strcmp(o->options->stats, "-") != 0 &&

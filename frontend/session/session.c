@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "frontend/base/clock.h"
 #include "frontend/base/log.h"
 #include "frontend/base/text.h"
 
@@ -71,13 +72,6 @@ struct session {
     struct session_timing timing;
 };
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 static double milliseconds(int64_t ns)
 {
     return (double)ns / 1e6;
@@ -88,13 +82,13 @@ static void wait_while_paused(struct session *s)
 {
     pthread_mutex_lock(&s->lock);
     if (s->paused && !s->steps && !s->stop) {
-        int64_t from = now_ns();
+        int64_t from = clock_now_ns();
         machine_set_clock_paused(s->machine, true);
         while (s->paused && !s->steps && !s->stop) {
             pthread_cond_wait(&s->changed, &s->lock);
         }
         machine_set_clock_paused(s->machine, false);
-        s->paused_ns += now_ns() - from;
+        s->paused_ns += clock_now_ns() - from;
     }
     pthread_mutex_unlock(&s->lock);
 }
@@ -190,7 +184,7 @@ static void hold_back(struct session *s)
     if (!s->virtual_clock || speed == 0) {
         return;
     }
-    int64_t now = now_ns(), frame = (int64_t)VIRTUAL_FRAME_NS * 100 / speed;
+    int64_t now = clock_now_ns(), frame = (int64_t)VIRTUAL_FRAME_NS * 100 / speed;
     s->due_ns += frame;
     if (s->due_ns < now - 4 * frame || s->due_ns > now + frame) {
         s->due_ns = now; // late beyond catching up, or the speed has changed
@@ -208,7 +202,7 @@ static void present(void *user, const struct machine_frame *frame)
     if (s->enough) {
         return; // on its way out the guest may present once more
     }
-    int64_t now = now_ns();
+    int64_t now = clock_now_ns();
     struct frame_figures figures;
     measure(s, frame, now, &figures);
     if (s->callbacks.wake) {
@@ -222,7 +216,7 @@ static void present(void *user, const struct machine_frame *frame)
     if (s->callbacks.wake) {
         s->callbacks.wake(s->callbacks.user);
     }
-    s->last_present_ns = now_ns() - now;
+    s->last_present_ns = clock_now_ns() - now;
     hold_back(s);
     wait_while_paused(s);
 }
@@ -276,7 +270,7 @@ static void finish(struct session *s, enum machine_state state)
                    : state == MACHINE_FAULTED ? SESSION_FAULTED
                                               : SESSION_STOPPED;
     s->state.exit_status = state == MACHINE_RUNNING ? 0 : machine_exit_status(s->machine);
-    s->state.seconds = (double)(now_ns() - s->started_ns) / 1e9;
+    s->state.seconds = (double)(clock_now_ns() - s->started_ns) / 1e9;
     if (known && info.timed_demo_tics && s->demo_seen) {
         s->demo_timed = true;
         s->timing = (struct session_timing){
@@ -299,7 +293,7 @@ static void *emulate(void *user)
 {
     struct session *s = user;
     enum machine_state state = MACHINE_RUNNING;
-    while (state == MACHINE_RUNNING && !stopping(s) && !(s->enough && now_ns() > s->enough_until_ns)) {
+    while (state == MACHINE_RUNNING && !stopping(s) && !(s->enough && clock_now_ns() > s->enough_until_ns)) {
         wait_while_paused(s);
         state = machine_run(s->machine, SLICE_INSTRUCTIONS);
     }
@@ -331,7 +325,7 @@ struct session *session_start(const struct machine_config *config, unsigned spee
     own.audio = s->callbacks.audio ? take_audio : NULL;
     own.log = machine_says;
     own.output = guest_writes;
-    s->started_ns = s->last_frame_ns = now_ns();
+    s->started_ns = s->last_frame_ns = clock_now_ns();
     struct error error;
     s->machine = machine_create(&own, &error);
     if (!s->machine) {
@@ -365,7 +359,7 @@ void session_get_state(struct session *s, struct session_state *state)
     *state = s->state;
     state->paused = s->paused;
     if (state->end == SESSION_RUNNING) {
-        state->seconds = (double)(now_ns() - s->started_ns) / 1e9;
+        state->seconds = (double)(clock_now_ns() - s->started_ns) / 1e9;
     }
     pthread_mutex_unlock(&s->lock);
 }
@@ -464,11 +458,8 @@ void session_ask_to_quit(struct session *s)
 
 bool session_wait(struct session *s, unsigned milliseconds)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t ns = until.tv_nsec + (int64_t)milliseconds * 1000000;
-    until.tv_sec += ns / 1000000000;
-    until.tv_nsec = ns % 1000000000;
+    int64_t until_ns = clock_now_ns() + (int64_t)milliseconds * 1000000;
+    struct timespec until = {until_ns / 1000000000, until_ns % 1000000000};
     pthread_mutex_lock(&s->lock);
     while (s->state.end == SESSION_RUNNING && pthread_cond_timedwait(&s->changed, &s->lock, &until) == 0) {
     }
