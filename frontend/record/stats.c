@@ -39,6 +39,13 @@ bool stats_write(struct session *s, const char *path)
     cJSON_AddNumberToObject(root, "seconds", state.seconds);
     cJSON_AddNumberToObject(root, "first_frame_ms", state.first_frame_ms);
     cJSON_AddNumberToObject(root, "peak_memory", (double)host_peak_memory());
+    if (state.sound.heard) {
+        cJSON *sound = cJSON_AddObjectToObject(root, "sound");
+        cJSON_AddNumberToObject(sound, "under_runs", state.sound.under_runs);
+        cJSON_AddNumberToObject(sound, "latency_ms", state.sound.latency_ms);
+    } else {
+        cJSON_AddNullToObject(root, "sound");
+    }
     counters_add(root, session_machine(s));
     struct device_info info;
     if (machine_get_device_info(session_machine(s), &info)) {

@@ -375,6 +375,13 @@ unsigned session_get_history(struct session *s, struct frame_figures figures[SES
     return count;
 }
 
+void session_set_sound(struct session *s, const struct session_sound *sound)
+{
+    pthread_mutex_lock(&s->lock);
+    s->state.sound = *sound;
+    pthread_mutex_unlock(&s->lock);
+}
+
 bool session_get_timing(struct session *s, struct session_timing *timing)
 {
     pthread_mutex_lock(&s->lock);

@@ -62,6 +62,13 @@ enum session_end {
     SESSION_STOPPED, // by session_stop, or because the guest did not end when it had presented enough
 };
 
+// What the host makes of the guest's sound.
+struct session_sound {
+    bool heard; // there is a device
+    uint32_t under_runs; // times that a sound was due which had not been made
+    double latency_ms; // from a sample's being made to its being handed to the device, lately
+};
+
 struct session_state {
     enum session_end end;
     int exit_status; // of the guest
@@ -69,6 +76,7 @@ struct session_state {
     uint32_t frames;
     double seconds; // host time from the start to now or the end
     double first_frame_ms; // host time from the start to the first frame, 0 before that
+    struct session_sound sound;
 };
 
 // What a timed demo took: from its first frame to its last.
@@ -98,6 +106,9 @@ void session_get_state(struct session *s, struct session_state *state);
 // Copies the figures of the last frames, oldest first; returns how many, at most SESSION_HISTORY.
 #define SESSION_HISTORY 512
 unsigned session_get_history(struct session *s, struct frame_figures figures[SESSION_HISTORY]);
+
+// Who plays the sound says how that goes.
+void session_set_sound(struct session *s, const struct session_sound *sound);
 
 // False where no timed demo has ended.
 bool session_get_timing(struct session *s, struct session_timing *timing);

@@ -32,6 +32,7 @@ struct audio {
     atomic_int volume; // percent
     atomic_uint under_runs;
     _Atomic double rate; // samples of the queue for one of the card
+    _Atomic double latency_ms; // see struct session_sound
     // The emulation thread's.
     double level, drift;
     // SDL's thread's.
@@ -105,6 +106,7 @@ static void control_rate(struct audio *a, unsigned level)
     a->drift = fmax(-CONTROL_MOST, fmin(CONTROL_MOST, a->drift + off * CONTROL_SLOW));
     double control = fmax(-CONTROL_MOST, fmin(CONTROL_MOST, off * CONTROL_MOST + a->drift));
     atomic_store(&a->rate, 1 + control);
+    atomic_store(&a->latency_ms, a->level * 1000 / DEVICE_AUDIO_RATE);
 }
 
 void audio_put(struct audio *a, const int16_t (*samples)[2], size_t count)
@@ -175,10 +177,11 @@ void audio_play(struct audio *a, bool on, int volume)
     atomic_store(&a->volume, volume);
 }
 
-void audio_get_figures(const struct audio *a, struct audio_figures *figures)
+void audio_get_figures(const struct audio *a, struct session_sound *figures)
 {
-    *figures = (struct audio_figures){
+    *figures = (struct session_sound){
+        .heard = true,
         .under_runs = atomic_load(&a->under_runs),
-        .latency_ms = a->level * 1000 / DEVICE_AUDIO_RATE,
+        .latency_ms = atomic_load(&a->latency_ms),
     };
 }

@@ -9,12 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct audio;
+#include "frontend/session/session.h"
 
-struct audio_figures {
-    uint32_t under_runs; // times that the queue was empty while sound should have been heard
-    double latency_ms; // lately: from a sample's coming in to its being handed to SDL
-};
+struct audio;
 
 // NULL: error (size bytes) says why there is no sound. It starts silent: see audio_play.
 struct audio *audio_open(char *error, size_t size);
@@ -30,6 +27,6 @@ void audio_put(struct audio *a, const int16_t (*samples)[2], size_t count);
 // some milliseconds.
 void audio_play(struct audio *a, bool on, int volume);
 
-void audio_get_figures(const struct audio *a, struct audio_figures *figures);
+void audio_get_figures(const struct audio *a, struct session_sound *figures);
 
 #endif

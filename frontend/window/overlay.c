@@ -71,7 +71,9 @@ bool overlay_refresh(struct overlay *o, struct session *s)
     machine_get_stats(session_machine(s), &stats);
     o->history_count = session_get_history(s, o->history);
     o->loop_count = machine_list_loops(session_machine(s), o->loops, OVERLAY_LOOPS);
-    struct overlay_figures f = {.total = stats};
+    struct session_state state;
+    session_get_state(s, &state);
+    struct overlay_figures f = {.total = stats, .sound = state.sound};
     double emulating = (double)(stats.emulating_ns - o->last.emulating_ns) / 1e9;
     if (seconds > 0) {
         double retired = (double)(stats.retired - o->last.retired);
@@ -332,6 +334,11 @@ static void draw_rows(struct overlay *o, struct pen *pen, bool full, const struc
     }
     draw_loops(o, pen, status);
     row(pen, "calls", "%7.0f /s", f->calls);
+    if (f->sound.heard) {
+        row(pen, "sound", "%7.1f ms late, %" PRIu32 " gaps", f->sound.latency_ms, f->sound.under_runs);
+    } else {
+        row(pen, "sound", "%10s", "none");
+    }
     row(pen, "memory", "%7.1f MiB mapped", (double)f->total.memory_mapped / (1 << 20));
     row(pen, "overlay", "%7.3f ms a drawing", o->cost_ms);
 }
@@ -343,7 +350,7 @@ static int rows_shown(const struct settings *settings, const struct overlay_stat
         rows += 7 + (settings->graph ? 6 : 0);
     }
     if (settings->overlay == OVERLAY_FULL) {
-        rows += 5 + (status->has_loops ? HOT_LOOPS + 2 * REJECTED_LOOPS : 0);
+        rows += 6 + (status->has_loops ? HOT_LOOPS + 2 * REJECTED_LOOPS : 0);
     }
     return rows;
 }

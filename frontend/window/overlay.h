@@ -25,6 +25,7 @@ struct overlay_figures {
     double calls; // system calls a second
     double p50, p99; // frame time in ms, of the frames in the graph
     struct machine_stats total; // since the start
+    struct session_sound sound;
 };
 
 struct overlay {

@@ -71,6 +71,9 @@ static void update_audio(struct app *app)
         audio_play(app->audio,
                    !controls_paused(app) && app->speed == 100 && (app->focused || !settings->mute_unfocused),
                    settings->volume);
+        struct session_sound sound;
+        audio_get_figures(app->audio, &sound);
+        session_set_sound(app->session, &sound);
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // peers: the same programs natively, under qemu-aarch64 and on our engines, interleaved.
 //
-//   peers [--runs N] [--demos WAD:DEMO,…] [--engine NAME] BUILD_DIR
+//   peers [--runs N] [--demos WAD:DEMO[+sound],…] [--engine NAME] BUILD_DIR
 //
 // Timed demos of DOOM run in neurodoom; the programs that tests/bench/fetch-programs has built, if they are
 // there, in a64run. Each of our engines has two columns, with loops off and on. --engine leaves only that one
@@ -36,6 +36,7 @@ static unsigned column_count = OURS;
 struct work {
     char name[80]; // in the table
     char wad[64], demo[16];
+    bool sound; // a demo with sound and music: its samples are compared, not its frames
     const char *program; // NULL: a demo
     const char *arguments[3];
 };
@@ -133,7 +134,10 @@ static void command(const struct work *work, unsigned column, const char *result
         argv[n++] = wad;
         argv[n++] = "-timedemo";
         argv[n++] = work->demo;
-        if (result) {
+        if (work->sound) {
+            argv[n++] = ours ? "--audio-hash" : "-audiohash";
+            argv[n++] = result ? result : "/dev/null";
+        } else if (result) {
             argv[n++] = ours ? "--frame-hash" : "-framehash";
             argv[n++] = result;
         }
@@ -210,6 +214,11 @@ static unsigned passes(unsigned column)
     return strcmp(columns[column].engine, "translate") == 0 ? 12 : 2;
 }
 
+static bool is_silent_demo(const struct work *work)
+{
+    return !work->program && !work->sound;
+}
+
 // The gate: what every column puts out equals what the native program does. Returns the number of frames.
 static unsigned compare_outputs(const struct work *works, size_t count)
 {
@@ -230,7 +239,7 @@ static unsigned compare_outputs(const struct work *works, size_t count)
                 }
             }
         }
-        frames += works[w].program ? 0 : lines;
+        frames += is_silent_demo(&works[w]) ? lines : 0;
     }
     return frames;
 }
@@ -289,13 +298,17 @@ static size_t parse_demos(char *text, struct work *works)
     for (char *item = strtok(text, ","); item; item = strtok(NULL, ",")) {
         char *colon = strchr(item, ':');
         if (!colon || n == WORKS_MAX - PROGRAMS)
-            fail("--demos takes WAD:DEMO,…, and not that many", item);
+            fail("--demos takes WAD:DEMO,… or WAD:DEMO+sound,…, and not that many", item);
         struct work *work = &works[n++];
         *work = (struct work){0};
+        char *plus = strchr(colon, '+');
+        work->sound = plus && strcmp(plus, "+sound") == 0;
+        if (work->sound)
+            *plus = '\0';
         snprintf(work->wad, sizeof work->wad, "%.*s", (int)(colon - item), item);
         snprintf(work->demo, sizeof work->demo, "%s", colon + 1);
-        snprintf(work->name, sizeof work->name, "%.*s %s", (int)strcspn(work->wad, "."), work->wad,
-                 work->demo);
+        snprintf(work->name, sizeof work->name, "%.*s %s%s", (int)strcspn(work->wad, "."), work->wad,
+                 work->demo, work->sound ? ", with sound" : "");
     }
     return n;
 }
@@ -345,10 +358,10 @@ static void print_table(const struct work *works, size_t count, size_t runs,
         double m[COLUMNS_MAX];
         for (unsigned c = 0; c < column_count; c++) {
             m[c] = median(cpu[c][w], runs);
-            sum[c] += works[w].program ? 0 : m[c];
+            sum[c] += is_silent_demo(&works[w]) ? m[c] : 0;
         }
         print_row(works[w].name, m);
-        if (!works[w].program && (w + 1 == count || works[w + 1].program))
+        if (is_silent_demo(&works[w]) && (w + 1 == count || !is_silent_demo(&works[w + 1])))
             print_row("all demos", sum);
     }
     printf("| peak memory, MB |");
@@ -364,7 +377,7 @@ int main(int argc, char **argv)
     static double cpu[COLUMNS_MAX][WORKS_MAX][RUNS_MAX];
     static struct work works[WORKS_MAX];
     char all[] = "freedoom1.wad:demo1,freedoom1.wad:demo2,freedoom1.wad:demo3,freedoom1.wad:demo4,"
-                 "freedoom2.wad:demo1,freedoom2.wad:demo2,freedoom2.wad:demo3";
+                 "freedoom2.wad:demo1,freedoom2.wad:demo2,freedoom2.wad:demo3,freedoom1.wad:demo3+sound";
     char *demo_text = all;
     const char *engine = NULL;
     long peak[COLUMNS_MAX] = {0};
@@ -381,7 +394,7 @@ int main(int argc, char **argv)
             break;
     }
     if (i != argc - 1 || runs < 1 || runs > RUNS_MAX)
-        fail("usage", "peers [--runs N] [--demos WAD:DEMO,…] [--engine NAME] BUILD_DIR");
+        fail("usage", "peers [--runs N] [--demos WAD:DEMO[+sound],…] [--engine NAME] BUILD_DIR");
     char *absolute = realpath(argv[i], NULL);
     if (!absolute || snprintf(build, sizeof build, "%s", absolute) >= (int)sizeof build)
         fail(argv[i], strerror(absolute ? ENAMETOOLONG : errno));
@@ -391,7 +404,7 @@ int main(int argc, char **argv)
         fail("mkdtemp", strerror(errno));
     atexit(remove_temporary);
 
-    printf("frames: %u, identical in all columns, as is what the other programs put out\n",
+    printf("frames: %u, identical in all columns, as are samples and what the other programs put out\n",
            compare_outputs(works, count));
     for (size_t r = 0; r < runs; r++) {
         for (size_t w = 0; w < count; w++) {
