@@ -7,9 +7,10 @@ set(TRANSLATE ${CMAKE_CURRENT_SOURCE_DIR}/engine/translate)
 foreach(level ${LEVELS})
   set(BITCODE ${CMAKE_BINARY_DIR}/translate.${level}.bc)
   add_custom_command(OUTPUT ${BITCODE}
+    # Loops over an instruction's registers are unrolled: copied code knows each register by its number.
     # Without vzeroupper: LLVM puts one even behind what restores all registers of a function that preserves them.
     COMMAND ${CLANG} -I${CMAKE_SOURCE_DIR} -mx32 ${LEVEL_${level}} -mno-vzeroupper -ffreestanding -O2 -ffp-contract=off -fno-math-errno
-      -fno-strict-aliasing -fno-stack-protector -fno-vectorize -fno-slp-vectorize -emit-llvm
+      -fno-strict-aliasing -fno-stack-protector -fno-vectorize -fno-slp-vectorize -mllvm -unroll-threshold=1000 -emit-llvm
       -MD -MF ${BITCODE}.d -iquote ${TRANSLATE} -x c -c - -o ${BITCODE} < ${TRANSLATE}/bitcode.c # else its path would be in there
     DEPENDS ${TRANSLATE}/bitcode.c DEPFILE ${BITCODE}.d
     COMMENT "Instruction definitions as bitcode: ${level}")
