@@ -184,6 +184,7 @@ static void run_from(cpu *c, op *o)
 }
 
 #include "interp_loops.inc"
+#include "interp_verify.inc"
 #include "interp_decode.inc"
 #include "interp_translated.inc"
 
