@@ -61,9 +61,8 @@ SEM u8x16 aes_rotate_columns(u8x16 v, unsigned by)
     return (u8x16)(columns >> (by * 8) | columns << (32 - by * 8));
 }
 
-// AESE: AddRoundKey, ShiftRows, SubBytes.
-// AESE and AESD without the key: SubBytes(ShiftRows(v)) and their inverses. A host's own last round of AES is
-// just that, with a key of zero (Intel SDM, AESENCLAST and AESDECLAST).
+// AESE and AESD but for the key: SubBytes(ShiftRows(v)), and the inverse of that. A host's own last round of
+// AES is just that, with a key of zero (Intel SDM, AESENCLAST and AESDECLAST).
 SEM u8x16 aes_substitute(u8x16 state)
 {
 #ifdef __AES__

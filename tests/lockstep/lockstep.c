@@ -87,13 +87,9 @@ static bool flags_are_read(struct guest *g, uint64_t pc)
         op o;
         enum dispatch_verdict unused;
         enum insn id = decode_at(&g->cpu, pc, &o, &unused);
-        const char *name = isa_info[id].name;
-        if (strncmp(name, "b_", 2) == 0 || strncmp(name, "cs", 2) == 0 || strncmp(name, "ccm", 3) == 0 ||
-            strncmp(name, "adc", 3) == 0 || strncmp(name, "sbc", 3) == 0 || strncmp(name, "fcsel", 5) == 0 ||
-            strncmp(name, "fccmp", 5) == 0 || strcmp(name, "mrs_nzcv") == 0)
+        if (isa_info[id].reads & NZCV)
             return true;
-        if (isa_info[id].kind != KIND_OP || strncmp(name, "adds", 4) == 0 || strncmp(name, "subs", 4) == 0 ||
-            strncmp(name, "ands", 4) == 0 || strncmp(name, "bics", 4) == 0 || strncmp(name, "fcmp", 4) == 0)
+        if (isa_info[id].writes & NZCV || isa_info[id].kind != KIND_OP)
             return false;
     }
     return false;

@@ -84,8 +84,8 @@ typedef op *handler_function(cpu *c, op *o, const char *code);
 #define HANDLER(o) ((handler_function *)(code + (int32_t)(o)->handler))
 
 // Threaded: a handler jumps to the next one. This needs the compiler to make sibling calls, which it does not
-// without optimisation or with a sanitizer; then, and for the long-winded SIMD and FP handlers, whose locals
-// may forbid it, the loop in interp_run goes on.
+// without optimisation or with a sanitizer; then, and behind the handlers of interp_vector.c, the loop in
+// run_from goes on.
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(INTERP_UNTHREADED)
 #define GO_ON(next)                                                                                          \
     do {                                                                                                     \

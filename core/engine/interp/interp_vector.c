@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// LEVEL: the level that this is compiled for.
+// Compiled once for each level, LEVEL.
 #include "interp_vector.h"
 
-// Their locals may forbid a jump to the next handler: the loop in interp.c goes on.
+// Their locals may forbid a jump to the next handler: run_from goes on.
 #define HANDLER_OP(name)                                                                                     \
     DEFINE(do_##name)                                                                                        \
     {                                                                                                        \
