@@ -50,11 +50,16 @@ static void make(unsigned count)
     hand_over((const int16_t(*)[2])samples, count);
 }
 
+boolean audio_is_heard(void)
+{
+    return page->audio.wanted || fingerprints_want_audio();
+}
+
 void audio_advance(void)
 {
     uint64_t due = (uint64_t)(clock_now() + CLOCK_FRAME_US) * DEVICE_AUDIO_RATE / 1000000;
     boolean real = page->info.clock_mode == DEVICE_CLOCK_REAL;
-    if (!page->audio.wanted && !fingerprints_want_audio()) {
+    if (!audio_is_heard()) {
         made = due;
         return;
     }

@@ -28,7 +28,8 @@ enum {
 struct recording {
     unsigned rate, length; // length 0: no sound that DMX would play
     struct effect *normal; // at the normal pitch, once it has been played; else NULL
-    byte samples[];
+    byte *samples; // in lump
+    byte lump[];
 };
 
 // A sound at the rate of the output.
@@ -86,10 +87,13 @@ static int clamp(int value, int least, int most)
     return value < least ? least : value > most ? most : value;
 }
 
-// Between the zeroes before and behind it.
-static int sample_at(const struct recording *r, int64_t at)
+static void *allocate(size_t size)
 {
-    return at < 0 || at >= r->length ? 0 : r->samples[at] * 257 - 32768;
+    void *memory = calloc(1, size);
+    if (memory == NULL) {
+        I_Error("No memory for a sound");
+    }
+    return memory;
 }
 
 // A higher pitch shortens a sound by as much of its length as it is above normal.
@@ -98,33 +102,32 @@ static struct effect *resample(const struct recording *r, int pitch)
     uint64_t step = ((uint64_t)r->rate << 32) * NORMAL_PITCH /
                     (DEVICE_AUDIO_RATE * (2u * NORMAL_PITCH - (unsigned)pitch));
     unsigned wanted = (unsigned)(((uint64_t)r->length << 32) / step);
-    struct effect *e = malloc(sizeof *e + wanted * sizeof e->samples[0]);
-    if (e == NULL) {
-        I_Error("No memory for a sound");
+    struct effect *e = allocate(sizeof *e + wanted * sizeof e->samples[0]);
+    int16_t *from = allocate((r->length + 2 * TAPS) * sizeof *from); // between TAPS zeroes
+    for (unsigned i = 0; i < r->length; i++) {
+        from[TAPS + i] = (int16_t)(r->samples[i] * 257 - 32768);
     }
     e->length = wanted;
     uint64_t at = 0;
     for (unsigned i = 0; i < wanted; i++, at += step) {
         const int16_t *taps = kernel[(uint32_t)at / (UINT32_MAX / PHASES + 1)];
-        int64_t first = (int64_t)(at >> 32) - TAPS / 2 + 1;
+        const int16_t *first = from + TAPS / 2 + 1 + (at >> 32);
         int sum = 0;
         for (int k = 0; k < TAPS; k++) {
-            sum += sample_at(r, first + k) * taps[k];
+            sum += first[k] * taps[k];
         }
         e->samples[i] = (int16_t)clamp(sum / KERNEL_ONE, INT16_MIN, INT16_MAX);
     }
+    free(from);
     return e;
 }
 
 static struct recording *load(int lump)
 {
     unsigned size = (unsigned)W_LumpLength((lumpindex_t)lump);
-    struct recording *r = calloc(1, sizeof *r + size);
-    byte *data = r != NULL ? r->samples : NULL;
-    if (data == NULL) {
-        I_Error("No memory for a sound");
-    }
-    W_ReadLump((lumpindex_t)lump, data);
+    struct recording *r = allocate(sizeof *r + size);
+    const byte *data = r->lump;
+    W_ReadLump((lumpindex_t)lump, r->lump);
     if (size >= DMX_HEADER && data[0] == 3 && data[1] == 0) {
         unsigned rate = data[2] | (unsigned)data[3] << 8;
         unsigned length =
@@ -132,7 +135,7 @@ static struct recording *load(int lump)
         if (rate > 0 && length <= size - DMX_HEADER && length >= DMX_SHORTEST) {
             r->rate = rate;
             r->length = length - 2 * DMX_PADDING;
-            memmove(data, data + DMX_HEADER + DMX_PADDING, r->length);
+            r->samples = r->lump + DMX_HEADER + DMX_PADDING;
         }
     }
     return r;

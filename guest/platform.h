@@ -43,6 +43,9 @@ void fingerprints_of_frame(void);
 boolean fingerprints_want_audio(void);
 void fingerprints_of_audio(const int16_t (*samples)[2], unsigned count);
 
+// Whether anybody listens: else no sound has to be made.
+boolean audio_is_heard(void);
+
 // Makes all sound up to one frame ahead of the clock, and hands it to the host: at each presented frame, and
 // what starts in a tic is heard with the frame that shows it.
 void audio_advance(void);

@@ -7,6 +7,7 @@
 #include "m_config.h"
 
 #include "effects.h"
+#include "platform.h"
 
 int snd_sfxdevice = SNDDEVICE_SB;
 int snd_musicdevice = SNDDEVICE_SB;
@@ -58,7 +59,10 @@ void I_UpdateSoundParams(int channel, int volume, int separation)
 
 int I_StartSound(sfxinfo_t *sound, int channel, int volume, int separation, int pitch)
 {
-    return has_effects ? effects_start(sound, channel, volume, separation, pitch) : 0;
+    if (!has_effects || !audio_is_heard()) {
+        return 0;
+    }
+    return effects_start(sound, channel, volume, separation, pitch);
 }
 
 void I_StopSound(int channel)
