@@ -59,7 +59,7 @@ has_translator() {
 
 # Programs of tests/CMakeLists.txt. Tests run side by side, and the build folder bears one build at a time.
 needs() { # TARGET…
-    flock "$build/.ninja_log" cmake --build "$build" --target "$@" > "$work/build.log" 2>&1 && return
+    flock "$build/tests.lock" cmake --build "$build" --target "$@" > "$work/build.log" 2>&1 && return
     stop "building $*: $(grep -m 3 -iE 'error|FAILED' "$work/build.log" | tr '\n' ' ')"
 }
 
