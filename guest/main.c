@@ -101,6 +101,7 @@ int main(int argc, char **argv)
         return 0;
     }
     platform_open();
+    fingerprints_open();
     M_FindResponseFile();
     M_SetExeDir();
     D_DoomMain();

@@ -43,7 +43,7 @@ void fingerprints_of_frame(void);
 boolean fingerprints_want_audio(void);
 void fingerprints_of_audio(const int16_t (*samples)[2], unsigned count);
 
-// Whether anybody listens: else no sound has to be made.
+// Whether anybody listens: known from the start, and as it is to the end. Else no sound is made.
 boolean audio_is_heard(void);
 
 // Makes all sound up to one frame ahead of the clock, and hands it to the host: at each presented frame, and

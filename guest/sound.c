@@ -18,7 +18,7 @@ static boolean has_effects, has_music;
 
 void I_InitSound(boolean use_sfx_prefix)
 {
-    boolean silent = M_ParmExists("-nosound");
+    boolean silent = !audio_is_heard() || M_ParmExists("-nosound");
     has_effects = !silent && !M_ParmExists("-nosfx") && snd_sfxdevice != SNDDEVICE_NONE;
     if (has_effects) {
         effects_open(use_sfx_prefix);

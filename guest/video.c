@@ -71,7 +71,6 @@ void I_GraphicsCheckCommandLine(void)
 
 void I_InitGraphics(void)
 {
-    fingerprints_open();
     memset(screen, 0, sizeof screen);
     I_SetPalette(W_CacheLumpName(DEH_String("PLAYPAL"), PU_CACHE));
     V_RestoreBuffer();
