@@ -264,7 +264,8 @@ struct loop *loops_reserve(struct loops *l, uint32_t header, uint32_t branch)
     return loop;
 }
 
-const struct loop *loops_examine(struct loops *l, uint32_t header, uint32_t branch, const uint32_t *words)
+bool loops_examine(struct loops *l, uint32_t header, uint32_t branch, const uint32_t *words,
+                   struct loop_proof *proof)
 {
     pthread_mutex_lock(&l->lock);
     struct loop *loop = loops_find(l, header);
@@ -275,15 +276,21 @@ const struct loop *loops_examine(struct loops *l, uint32_t header, uint32_t bran
     }
     pthread_mutex_unlock(&l->lock);
     if (!loop || loop->branch != branch)
-        return NULL;
+        return false;
     pthread_mutex_lock(&l->examining);
     uint32_t state = atomic_load_explicit(&loop->state, memory_order_acquire);
     if (state == LOOP_QUEUED || state == LOOP_EARLIER)
         examine(l, &loop, 1);
+    pthread_mutex_unlock(&l->examining);
+    pthread_mutex_lock(&l->lock); // against loops_request, which frees what has become stale
     bool proved = atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED && loop->plan &&
                   memcmp(loop->summary->words, words, loop->body.length * sizeof *words) == 0;
-    pthread_mutex_unlock(&l->examining);
-    return proved ? loop : NULL;
+    if (proved)
+        *proof = (struct loop_proof){.guard = *plan_guard(loop->plan),
+                                     .prefers_kernel = plan_prefers_kernel(loop->plan),
+                                     .polls = loop->guess.class == LOOP_POLL};
+    pthread_mutex_unlock(&l->lock);
+    return proved;
 }
 
 // ---- the emulation thread's part ----

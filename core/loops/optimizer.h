@@ -73,8 +73,15 @@ void loops_update(struct loops *l);
 // many. Emulation thread.
 struct loop *loops_reserve(struct loops *l, uint32_t header, uint32_t branch);
 
-// The summary of the loop, if it is proved: examines it now if need be. The compile thread.
-const struct loop *loops_examine(struct loops *l, uint32_t header, uint32_t branch, const uint32_t *words);
+// What the compile thread needs of a proved loop: a copy, since the loop may be forgotten at any time.
+struct loop_proof {
+    struct guard guard;
+    bool prefers_kernel; // see plan_prefers_kernel
+    bool polls; // it only waits
+};
+// Whether the loop is proved: examines it now if need be. The compile thread.
+bool loops_examine(struct loops *l, uint32_t header, uint32_t branch, const uint32_t *words,
+                   struct loop_proof *proof);
 
 // The code in [address, address + length) is gone. Async-signal-safe; emulation thread.
 void loops_forget(struct loops *l, uint64_t address, uint64_t length);

@@ -97,14 +97,13 @@ static void find_loops(struct translator *t, struct region *r)
     for (unsigned i = 0; i < r->block_count && r->loop_count < REGION_LOOPS_MAX; i++) {
         struct region_loop *x = &r->loops[r->loop_count];
         unsigned length = r->blocks[i].loop_header ? region_loop_code(r, i, x, words, SUMMARY_BODY_MAX) : 0;
-        const struct loop *loop =
-            length ? loops_examine(t->guest->loops, r->blocks[i].pc, r->blocks[i].pc + length * 4 - 4, words)
-                   : NULL;
-        if (!loop)
+        struct loop_proof proof;
+        if (!length ||
+            !loops_examine(t->guest->loops, r->blocks[i].pc, r->blocks[i].pc + length * 4 - 4, words, &proof))
             continue;
-        x->guard = *plan_guard(loop->plan);
-        x->kernel = plan_prefers_kernel(loop->plan);
-        x->polls = loop->guess.class == LOOP_POLL;
+        x->guard = proof.guard;
+        x->kernel = proof.prefers_kernel;
+        x->polls = proof.polls;
         r->loop_count++;
     }
 }
