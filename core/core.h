@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "core/base/error.h" // struct error: why something failed
+#include "core/base/sha256.h" // what names files by their contents
 #include "core/state/machine_config.h" // struct machine_config: what a machine is made of
 #include "core/state/machine_state.h" // struct machine_fault: how it stands
 #include "core/state/machine_stats.h" // struct machine_stats, machine_loop: what it counts

@@ -9,7 +9,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "sha256.h"
+#include "core/base/sha256.h"
 
 #define LARGEST_EXACT ((uint64_t)1 << 53) // integer in a JSON number
 
@@ -88,7 +88,7 @@ bool model_save(const char *base, const struct params *p, const struct model_inf
 bool npy_check_hash(const struct npy *n, const char *path, const cJSON *json, struct error *error)
 {
     char hash[65];
-    nn_sha256(n->mapping, n->mapped, hash);
+    sha256_bytes(n->mapping, n->mapped, hash);
     const char *expected = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "sha256"));
     if (expected && strcmp(expected, hash) == 0)
         return true;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "sha256.h"
+#include "core/base/sha256.h"
 
 enum { HEADER = 128 }; // what npy_write puts in front of the data
 
@@ -247,7 +247,7 @@ static bool write_array(const char *path, const float *data, bool half, int rank
         memcpy(bytes + HEADER + i * sizeof value, &value, sizeof value);
     }
     if (sha256)
-        nn_sha256(bytes, size, sha256);
+        sha256_bytes(bytes, size, sha256);
     bool good = nn_write_file(path, bytes, size, error);
     free(bytes);
     return good;

@@ -10,7 +10,6 @@
 #include "counters.h"
 #include "frontend/base/host.h"
 #include "frontend/base/paths.h"
-#include "frontend/base/sha256.h"
 #include "frontend/base/text.h"
 
 enum { MARKER_SIZE = 24 };

@@ -12,7 +12,7 @@
 
 #include "core/isa/isa.h"
 #include "core/nn/model_file.h"
-#include "core/nn/sha256.h"
+#include "core/base/sha256.h"
 #include "elf_code.h"
 #include "frontend/base/host.h"
 #include "tool_train.h"
@@ -114,7 +114,7 @@ static bool hash_words(const struct code_word *words, size_t count, char hash[65
         return false;
     for (size_t i = 0; i < count; i++)
         plain[i] = words[i].word;
-    nn_sha256(plain, count * sizeof *plain, hash);
+    sha256_bytes(plain, count * sizeof *plain, hash);
     free(plain);
     return true;
 }

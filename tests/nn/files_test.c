@@ -11,7 +11,7 @@
 #include <cjson/cJSON.h>
 
 #include "../../core/nn/model_file.h"
-#include "../../core/nn/sha256.h"
+#include "../../core/base/sha256.h"
 
 static const char *at; // the folder
 static char model[300], array[310], beside[310];
@@ -249,7 +249,7 @@ static void test_hash(void)
     bool good = true;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char hash[65];
-        nn_sha256(known[i].text, strlen(known[i].text), hash);
+        sha256_bytes(known[i].text, strlen(known[i].text), hash);
         good &= strcmp(hash, known[i].hash) == 0;
     }
     report(good, "SHA-256 of the standard's examples", "other hashes");

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/nn/sha256.h"
+#include "../../core/base/sha256.h"
 
 static int failures;
 
@@ -94,7 +94,7 @@ static void digest(void)
         layer_cases[i].create(&p, true);
         run_case(&layer_cases[i], &nn_kernels_fast, false, &p, true, values, &count);
         memcpy(values + count, p.grad, p.count * sizeof *values);
-        nn_sha256(values, (count + p.count) * sizeof *values, hash);
+        sha256_bytes(values, (count + p.count) * sizeof *values, hash);
         printf("%s %s\n", hash, layer_cases[i].name);
         params_destroy(&p);
     }

@@ -9,7 +9,7 @@
 #include "loop_detector.h"
 #include "core/isa/isa.h"
 #include "core/nn/model_file.h"
-#include "core/nn/sha256.h"
+#include "core/base/sha256.h"
 
 enum { BATCH = 64 };
 
@@ -42,10 +42,10 @@ static void take_hash(struct loop_nets *n)
     const struct params *all[] = {&n->detector.params, &n->recognizer.params, &n->predictor.params};
     char each[3][64], one[65];
     for (unsigned i = 0; i < 3; i++) {
-        nn_sha256(all[i]->data, all[i]->count * sizeof(float), one);
+        sha256_bytes(all[i]->data, all[i]->count * sizeof(float), one);
         memcpy(each[i], one, sizeof each[i]);
     }
-    nn_sha256(each, sizeof each, n->hash);
+    sha256_bytes(each, sizeof each, n->hash);
 }
 
 struct loop_nets *loop_nets_load(const char *folder, struct error *error)

@@ -6,9 +6,25 @@
 #include <stdint.h>
 #include <stdio.h>
 
+static void finish(struct sha256_ctx *context, char text[65])
+{
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_digest(context, sizeof digest, digest);
+    base16_encode_update(text, sizeof digest, digest);
+    text[2 * sizeof digest] = '\0';
+}
+
+void sha256_bytes(const void *bytes, size_t size, char text[65])
+{
+    struct sha256_ctx context;
+    sha256_init(&context);
+    sha256_update(&context, size, bytes);
+    finish(&context, text);
+}
+
 bool sha256_file(const char *path, char text[65])
 {
-    uint8_t bytes[1 << 16], digest[SHA256_DIGEST_SIZE];
+    uint8_t bytes[1 << 16];
     struct sha256_ctx context;
     text[0] = '\0';
     FILE *stream = fopen(path, "re");
@@ -22,10 +38,7 @@ bool sha256_file(const char *path, char text[65])
     } while (n == sizeof bytes);
     bool good = !ferror(stream);
     fclose(stream);
-    if (good) {
-        sha256_digest(&context, sizeof digest, digest);
-        base16_encode_update(text, sizeof digest, digest);
-        text[2 * sizeof digest] = '\0';
-    }
+    if (good)
+        finish(&context, text);
     return good;
 }
