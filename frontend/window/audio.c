@@ -13,11 +13,12 @@
 
 enum {
     QUEUE = 16384, // samples; a power of two
-    CHUNK = 512, // samples that SDL asks for at a time: 12 ms
+    CHUNK = 441, // samples that SDL asks for at a time: 10 ms
     // What is left in the queue when a frame's sound comes in, 27 ms: how late a frame may be, and what a new
     // sound waits for.
     LEVEL = 1200,
-    LEVEL_MOST = 5 * LEVEL, // after a standstill: what is above LEVEL is dropped
+    FRAME = 1279, // what comes in at a time: 29 ms
+    LEVEL_MOST = 6 * LEVEL, // after a standstill: what is more than LEVEL and a frame is dropped
     FADE = 441, // samples, 10 ms
 };
 #define CONTROL_MOST 0.005 // of the rate: 9 cents, which nobody hears
@@ -38,7 +39,7 @@ struct audio {
     // SDL's thread's.
     double position; // between the samples at tail and behind it, 0..1
     double gain; // what the last sample was multiplied with
-    bool flowing; // the queue had filled up to LEVEL, and has not been empty since
+    bool flowing; // the queue had filled up to LEVEL and a frame, and has not been empty since
     double last[2]; // the last sample that was played, for a fade where nothing follows
 };
 
@@ -69,9 +70,9 @@ static void play(void *user, Uint8 *stream, int size)
         a->flowing = false;
     }
     if (head - tail > LEVEL_MOST) {
-        tail = head - LEVEL;
+        tail = head - LEVEL - FRAME;
     }
-    a->flowing |= head - tail >= LEVEL + CHUNK;
+    a->flowing |= head - tail >= LEVEL + FRAME;
     for (unsigned i = 0; i < count; i++) {
         if (a->flowing && head - tail < 2) {
             a->flowing = false;
