@@ -2,7 +2,7 @@
 // Finds sounds in a recording by normalized cross-correlation at 11,025 Hz, both mono.
 //   find_sound RECORDING.raw lump WAD NAME      prints how often the lump is heard (correlation above HEARD),
 //   and the highest correlation find_sound RECORDING.raw wav FILE.wav       prints how many of the pieces of
-//   the file (a third of a second each)
+//   the file (a sixth of a second each)
 //                                               that are not silent are heard (above HEARD), and how many
 //                                               there are
 // Recordings are 16-bit stereo at 44,100 Hz; a WAV file's header is 44 bytes.
@@ -15,7 +15,7 @@
 // Of sounds that are not there, the highest correlations in minutes of music are about 0.35.
 #define HEARD 0.45
 
-enum { RATE = 11025, DECIMATION = 4, PIECE = RATE / 3, SHOT = RATE / 6, LUMP_PADDING = 24 };
+enum { RATE = 11025, DECIMATION = 4, PIECE = RATE / 6, LUMP_PADDING = 24 };
 
 struct sound {
     float *samples;
@@ -127,28 +127,32 @@ static unsigned count_places(const struct sound *s, const float *pattern, long l
     return places;
 }
 
+// The same at the rates that rate control may choose: as it is, or up to half a per cent faster or slower.
+static unsigned count_at_rates(const struct sound *s, const float *samples, long length, double *best)
+{
+    unsigned most = 0;
+    for (int rate = -2; rate <= 2; rate++) {
+        float pattern[PIECE];
+        for (long i = 0; i < length; i++) {
+            double at = (double)i * (1 + rate * 0.0025);
+            long k = (long)at < length - 1 ? (long)at : length - 2;
+            pattern[i] = (float)(samples[k] + (samples[k + 1] - samples[k]) * (at - (double)k));
+        }
+        unsigned places = count_places(s, pattern, length, best);
+        most = places > most ? places : most;
+    }
+    return most;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 5 && strcmp(argv[2], "lump") == 0) {
         struct sound recording = read_recording(argv[1], 0), lump = read_lump(argv[3], argv[4]);
         take_mean(&recording);
         take_mean(&lump);
-        long length = lump.length < SHOT ? lump.length : SHOT;
+        long length = lump.length < PIECE ? lump.length : PIECE;
         double best = 0;
-        unsigned most = 0;
-        for (int rate = -2; rate <= 2; rate++) { // as it is, or up to half a per cent faster or slower
-            float pattern[SHOT];
-            for (long i = 0; i < length; i++) {
-                double at = (double)i * (1 + rate * 0.0025);
-                long k = (long)at;
-                pattern[i] = k + 1 < lump.length
-                                 ? (float)(lump.samples[k] +
-                                           (lump.samples[k + 1] - lump.samples[k]) * (at - (double)k))
-                                 : 0;
-            }
-            unsigned places = count_places(&recording, pattern, length, &best);
-            most = places > most ? places : most;
-        }
+        unsigned most = count_at_rates(&recording, lump.samples, length, &best);
         printf("%u %.2f\n", most, best);
         return 0;
     }
@@ -164,7 +168,7 @@ int main(int argc, char **argv)
             if (energy / PIECE < 50 * 50)
                 continue;
             pieces++;
-            heard += count_places(&recording, whole.samples + at, PIECE, NULL) > 0;
+            heard += count_at_rates(&recording, whole.samples + at, PIECE, NULL) > 0;
         }
         printf("%u %u\n", heard, pieces);
         return 0;
