@@ -35,6 +35,15 @@ value() { # KEY [FILE]
     sed -n "s/^[[:space:]]*\"$1\":[[:space:]]*\"\{0,1\}\([^,\"]*\)\"\{0,1\},\{0,1\}\$/\1/p" "${2:-$work/stats.json}" 2> /dev/null
 }
 
+until_true() { # SECONDS COMMAND…: waits for it to succeed
+    local deadline=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $deadline ] || return 1
+        sleep 0.1
+    done
+}
+
 # COUNT, or what EFFORT makes of it.
 effort() { # COUNT
     echo $(($1 * ${EFFORT:-100} / 100))
