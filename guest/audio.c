@@ -57,12 +57,11 @@ boolean audio_is_heard(void)
 
 void audio_advance(void)
 {
-    uint64_t due = (uint64_t)(clock_now() + CLOCK_FRAME_US) * DEVICE_AUDIO_RATE / 1000000;
-    boolean real = page->info.clock_mode == DEVICE_CLOCK_REAL;
     if (!audio_is_heard()) {
-        made = due;
         return;
     }
+    uint64_t due = (uint64_t)(clock_now() + CLOCK_FRAME_US) * DEVICE_AUDIO_RATE / 1000000;
+    boolean real = page->info.clock_mode == DEVICE_CLOCK_REAL;
     if (real && due > made + MISSED_MOST) {
         made = due - MISSED_MOST;
     }
