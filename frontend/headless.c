@@ -13,6 +13,8 @@
 // How long a guest that was asked to quit may take to save its configuration.
 #define QUIT_MS 2000
 
+#define PROGRESS_SECONDS 2
+
 static bool take_frame(void *user, struct session *s, const struct machine_frame *frame,
                        const struct frame_figures *figures)
 {
@@ -24,12 +26,30 @@ static void take_audio(void *user, const int16_t (*samples)[2], size_t count)
     output_audio(user, samples, count);
 }
 
+// --verify takes its time: a line every few seconds. *told: when the last one was, in seconds.
+static void tell_progress(struct session *s, const struct launch *launch, double *told)
+{
+    struct session_state state;
+    session_get_state(s, &state);
+    if (!launch->setup.config.verify || state.seconds < *told + PROGRESS_SECONDS) {
+        return;
+    }
+    *told = state.seconds;
+    struct machine_stats stats;
+    machine_get_stats(session_machine(s), &stats);
+    log_line(LOG_INFO, "--verify: %.0f s, frame %u; %llu loops replaced and compared, %llu differences",
+             state.seconds, state.frames, (unsigned long long)stats.loops_proved,
+             (unsigned long long)stats.verify_failures);
+}
+
 // Runs the session to its end or to a signal; returns the exit status.
 static int run(struct session *s, struct output *output, const struct launch *launch, uint64_t explain_loop)
 {
     bool interrupted = false;
+    double told = 0;
     while (!session_wait(s, 100) && !interrupted) {
         output_renew_stats(output, s);
+        tell_progress(s, launch, &told);
         interrupted = interrupt_seen();
     }
     if (interrupted) {
@@ -40,6 +60,9 @@ static int run(struct session *s, struct output *output, const struct launch *la
     explain_print(session_machine(s), explain_loop);
     struct failure failure = {0};
     enum status status = session_conclude(s, interrupted, &failure);
+    if (status == STATUS_FAULT || status == STATUS_ENGINE) {
+        launch_blame_wads(launch, &failure);
+    }
     if (failure.text) {
         failure_report(&failure);
     }

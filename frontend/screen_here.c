@@ -11,9 +11,8 @@ int screen_run(const struct options *options, struct settings *settings, __attri
         return play_by(options, settings, window_run);
     }
     if (options->request == REQUEST_DOCTOR) {
-        doctor_examine(settings, stdout);
-    } else {
-        doctor_features(stdout);
+        return doctor_examine(settings, stdout) ? STATUS_OK : STATUS_USAGE;
     }
+    doctor_features(stdout);
     return STATUS_OK;
 }

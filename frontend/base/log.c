@@ -12,6 +12,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static enum log_level shown = LOG_INFO;
 static FILE *file;
 static const char *program = "neurodoom";
+static bool stdout_taken;
 
 void log_set_program(const char *name)
 {
@@ -65,11 +66,21 @@ void log_line(enum log_level level, const char *format, ...)
     free(text);
 }
 
+void log_leave_stdout(void)
+{
+    stdout_taken = true;
+}
+
+FILE *log_result(void)
+{
+    return stdout_taken ? stderr : stdout;
+}
+
 void log_guest(int fd, const char *text, size_t length)
 {
     pthread_mutex_lock(&lock);
     if (shown >= LOG_INFO) {
-        FILE *stream = fd == 2 ? stderr : stdout;
+        FILE *stream = fd == 2 ? stderr : log_result();
         fwrite(text, 1, length, stream);
         fflush(stream);
     }

@@ -4,6 +4,7 @@
 #define FRONTEND_LOG_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
@@ -20,6 +21,12 @@ void log_close(void);
 
 // One message of one or more lines, without newline at the end. Any thread.
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Figures that somebody reads from standard output leave no room there for anything else: from now on that
+// goes to standard error. Before there are other threads.
+void log_leave_stdout(void);
+// Where results that people read are printed.
+FILE *log_result(void);
 
 // What the guest writes to its descriptor fd (1 or 2), passed on as it is. Any thread.
 void log_guest(int fd, const char *text, size_t length);

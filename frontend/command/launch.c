@@ -13,6 +13,8 @@
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
 #include "frontend/base/prefix.h"
+#include "game_check.h"
+#include "wad_damage.h"
 
 #define GUEST_SAVES "/saves"
 
@@ -125,6 +127,7 @@ static bool add_wad(struct launch *launch, const char *option, const char *given
         free(path);
         return false;
     }
+    text_list_add(&launch->wads, text_copy(path));
     grant_file(launch, path, false);
     return true;
 }
@@ -205,6 +208,7 @@ bool launch_prepare(struct launch *launch, const struct options *options, const 
     }
     text_list_add(&launch->arguments, text_copy("doom"));
     text_list_add(&launch->arguments, text_copy("-iwad"));
+    text_list_add(&launch->wads, text_copy(launch->iwad));
     grant_file(launch, text_copy(launch->iwad), false);
 
     char *saves = launch_data_folder("saves");
@@ -215,6 +219,7 @@ bool launch_prepare(struct launch *launch, const struct options *options, const 
             good = add_doom_option(launch, &options->doom[i], demos, failure);
         }
     }
+    good = good && game_check(options, &launch->wads, demos, failure);
     struct machine_config *machine = &launch->setup.config;
     machine->cwd = demos ? GUEST_DEMOS : NULL;
     if (saves) {
@@ -245,6 +250,27 @@ bool launch_prepare(struct launch *launch, const struct options *options, const 
     return true;
 }
 
+void launch_blame_wads(const struct launch *launch, struct failure *failure)
+{
+    char *text =
+        text_format("The engine trusts what is in a WAD; one that is damaged, or made for another engine, "
+                    "is the likely cause:");
+    for (size_t i = 0; i < launch->wads.count; i++) {
+        char *damage = wad_find_damage(launch->wads.items[i]);
+        char *longer = text_format("%s\n    %s%s%s", text, launch->wads.items[i], damage ? ": " : "",
+                                   damage ? damage : "");
+        free(text);
+        free(damage);
+        text = longer;
+    }
+    // Before the report, which is long: a window shows what comes first.
+    const char *rest = failure->text + strcspn(failure->text, "\n");
+    char *all = text_format("%.*s\n%s%s", (int)(rest - failure->text), failure->text, text, rest);
+    free(text);
+    free(failure->text);
+    failure->text = all;
+}
+
 void launch_free(struct launch *launch)
 {
     machine_setup_free(&launch->setup);
@@ -252,6 +278,7 @@ void launch_free(struct launch *launch)
     free(launch->program);
     free(launch->iwad);
     free(launch->demo);
+    text_list_free(&launch->wads);
     text_list_free(&launch->arguments);
     text_list_free(&launch->environment);
     *launch = (struct launch){0};

@@ -19,6 +19,7 @@ struct launch {
     char *program; // host path of the guest
     char *iwad;
     struct wad_info iwad_info;
+    struct text_list wads; // absolute paths: the game's and its add-ons
     char *demo; // what -timedemo or -playdemo names, else NULL
     bool timed_demo;
     int speed; // percent or SPEED_MAX
@@ -34,6 +35,10 @@ char *launch_data_folder(const char *name);
 // launch_free is due. options and settings have to outlive launch.
 bool launch_prepare(struct launch *launch, const struct options *options, const struct settings *settings,
                     struct failure *failure);
+
+// After a fault of the guest or an error of the engine: says in *failure, too, which WADs were played, and
+// what is wrong with them.
+void launch_blame_wads(const struct launch *launch, struct failure *failure);
 
 void launch_free(struct launch *launch);
 

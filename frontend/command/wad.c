@@ -72,14 +72,21 @@ struct directory {
     uint32_t lumps;
 };
 
-static bool has_lump(const struct directory *directory, const char *name)
+// The last entry of that name, which is the one that counts, or NULL.
+static const uint8_t *find_lump(const struct directory *directory, const char *name)
 {
-    for (uint32_t i = 0; i < directory->lumps; i++) {
-        if (strncmp((const char *)directory->entries + 16 * (size_t)i + 8, name, 8) == 0) {
-            return true;
+    for (uint32_t i = directory->lumps; i-- > 0;) {
+        const uint8_t *entry = directory->entries + 16 * (size_t)i;
+        if (strncasecmp((const char *)entry + 8, name, 8) == 0) {
+            return entry;
         }
     }
-    return false;
+    return NULL;
+}
+
+static bool has_lump(const struct directory *directory, const char *name)
+{
+    return find_lump(directory, name);
 }
 
 static void identify_iwad(const struct directory *directory, struct wad_info *info)
@@ -145,18 +152,19 @@ static void inspect_directory(const struct directory *directory, bool iwad, stru
     }
 }
 
-static void inspect_stream(FILE *stream, struct wad_info *info)
+// Reads header and directory, which becomes the caller's to free; else says in *info what is wrong.
+static bool read_directory(FILE *stream, struct wad_info *info, struct directory *directory, bool *iwad)
 {
     uint8_t head[32] = {0};
     size_t length = fread(head, 1, sizeof head, stream);
-    bool iwad = length >= 4 && memcmp(head, "IWAD", 4) == 0;
-    if (!iwad && (length < 4 || memcmp(head, "PWAD", 4) != 0)) {
+    *iwad = length >= 4 && memcmp(head, "IWAD", 4) == 0;
+    if (!*iwad && (length < 4 || memcmp(head, "PWAD", 4) != 0)) {
         describe(info, WAD_NOT_WAD, "%s", guess(head, length));
-        return;
+        return false;
     }
     if (length < 12) {
         describe(info, WAD_DAMAGED, "a WAD that is cut off within its header");
-        return;
+        return false;
     }
     uint32_t lumps = little32(head + 4), start = little32(head + 8);
     info->lumps = lumps;
@@ -165,37 +173,126 @@ static void inspect_stream(FILE *stream, struct wad_info *info)
             info, WAD_DAMAGED,
             "a damaged WAD: its header says %u lumps listed from byte %u on, but the file has %llu bytes",
             lumps, start, (unsigned long long)info->size);
-        return;
+        return false;
     }
-    struct directory directory = {memory_resize(NULL, (size_t)lumps * 16), lumps};
-    if (fseek(stream, (long)start, SEEK_SET) != 0 || fread(directory.entries, 16, lumps, stream) != lumps) {
+    *directory = (struct directory){memory_resize(NULL, (size_t)lumps * 16 + 1), lumps};
+    if (fseek(stream, (long)start, SEEK_SET) != 0 || fread(directory->entries, 16, lumps, stream) != lumps) {
         describe(info, WAD_UNREADABLE, "unreadable (%s)", strerror(errno));
-    } else {
-        inspect_directory(&directory, iwad, info);
+        free(directory->entries);
+        return false;
     }
-    free(directory.entries);
+    return true;
 }
 
-void wad_inspect(const char *path, struct wad_info *info)
+// NULL: *info says why.
+static FILE *open_file(const char *path, struct wad_info *info)
 {
     *info = (struct wad_info){0};
     struct stat file;
     if (stat(path, &file) != 0) {
         describe(info, WAD_UNREADABLE, "%s", errno == ENOENT ? "missing" : strerror(errno));
-        return;
+        return NULL;
     }
     if (!S_ISREG(file.st_mode)) {
         describe(info, WAD_UNREADABLE, "%s", S_ISDIR(file.st_mode) ? "a folder" : "no regular file");
-        return;
+        return NULL;
     }
     FILE *stream = fopen(path, "re");
     if (!stream) {
         describe(info, WAD_UNREADABLE, "unreadable (%s)", strerror(errno));
-        return;
     }
     info->size = (uint64_t)file.st_size;
-    inspect_stream(stream, info);
+    return stream;
+}
+
+void wad_inspect(const char *path, struct wad_info *info)
+{
+    struct directory directory;
+    bool iwad;
+    FILE *stream = open_file(path, info);
+    if (!stream) {
+        return;
+    }
+    if (read_directory(stream, info, &directory, &iwad)) {
+        inspect_directory(&directory, iwad, info);
+        free(directory.entries);
+    }
     fclose(stream);
+}
+
+// The engine takes a file that is no WAD as one lump, called as the file.
+static bool is_lump(const char *path, const char *name)
+{
+    const char *file = path_name(path);
+    size_t length = strcspn(file, ".");
+    return strlen(name) == length && strncasecmp(file, name, length) == 0;
+}
+
+bool wad_has_lump(const char *path, const char *name)
+{
+    struct wad_info info;
+    struct directory directory;
+    bool iwad, has = false;
+    FILE *stream = open_file(path, &info);
+    if (!stream) {
+        return false;
+    }
+    if (read_directory(stream, &info, &directory, &iwad)) {
+        has = has_lump(&directory, name);
+        free(directory.entries);
+    } else {
+        has = info.kind == WAD_NOT_WAD && is_lump(path, name);
+    }
+    fclose(stream);
+    return has;
+}
+
+bool wad_load(const char *path, struct wad_file *wad)
+{
+    struct wad_info info;
+    struct directory directory;
+    bool iwad;
+    *wad = (struct wad_file){0};
+    FILE *stream = open_file(path, &info);
+    if (!stream) {
+        return false;
+    }
+    if (!read_directory(stream, &info, &directory, &iwad)) {
+        fclose(stream);
+        return false;
+    }
+    rewind(stream);
+    wad->contents = memory_resize(NULL, info.size);
+    info.size = fread(wad->contents, 1, info.size, stream);
+    fclose(stream);
+    wad->lumps = memory_resize(NULL, directory.lumps * sizeof *wad->lumps + 1);
+    for (uint32_t i = 0; i < directory.lumps; i++) {
+        const uint8_t *entry = directory.entries + 16 * (size_t)i;
+        uint64_t offset = little32(entry), size = little32(entry + 4);
+        bool inside = offset + size <= info.size;
+        struct wad_lump *lump = &wad->lumps[wad->count++];
+        *lump = (struct wad_lump){.bytes = wad->contents + (inside ? offset : 0), .size = inside ? size : 0};
+        memcpy(lump->name, entry + 8, 8);
+    }
+    free(directory.entries);
+    return true;
+}
+
+const struct wad_lump *wad_find_lump(const struct wad_file *wad, const char *name)
+{
+    for (size_t i = wad->count; i-- > 0;) {
+        if (text_same(wad->lumps[i].name, name)) {
+            return &wad->lumps[i];
+        }
+    }
+    return NULL;
+}
+
+void wad_unload(struct wad_file *wad)
+{
+    free(wad->contents);
+    free(wad->lumps);
+    *wad = (struct wad_file){0};
 }
 
 // Adds a folder, or a file, unless it is listed already; takes ownership.

@@ -28,6 +28,28 @@ struct wad_info {
 // Looks at the file. The header and directory are taken as hostile: nothing in them is trusted.
 void wad_inspect(const char *path, struct wad_info *info);
 
+// Whether the WAD has a lump of that name, in any case of letters, or is one: a file that is no WAD counts as
+// a lump called as the file.
+bool wad_has_lump(const char *path, const char *name);
+
+// A WAD with all of its contents.
+struct wad_lump {
+    char name[9];
+    const uint8_t *bytes;
+    size_t size; // 0 as well where the lump would lie outside the file
+};
+struct wad_file {
+    struct wad_lump *lumps;
+    size_t count;
+    uint8_t *contents;
+};
+
+// False if there is none. wad_unload is due after success.
+bool wad_load(const char *path, struct wad_file *wad);
+// The last lump of that name, which is the one that counts, or NULL.
+const struct wad_lump *wad_find_lump(const struct wad_file *wad, const char *name);
+void wad_unload(struct wad_file *wad);
+
 // Where WADs are searched, in order. An entry may be a WAD file itself (DOOMWADDIR and DOOMWADPATH).
 void wad_folders(struct text_list *folders);
 

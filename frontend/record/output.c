@@ -66,11 +66,43 @@ static bool try_file(const char *path, struct failure *failure)
     return true;
 }
 
+// Standard output (-) is for one reader, who gets nothing else there. *taken: the option that has it so far.
+static bool take_stdout(const char *option, const char *path, const char **taken, struct failure *failure)
+{
+    if (!path || strcmp(path, "-") != 0) {
+        return true;
+    }
+    if (*taken) {
+        return fail(failure, STATUS_USAGE,
+                    "%s and %s would both write to standard output (-): give one of them a file", *taken,
+                    option);
+    }
+    *taken = option;
+    log_leave_stdout();
+    return true;
+}
+
+static bool share_stdout(const struct options *options, struct failure *failure)
+{
+    const char *taken = NULL;
+    bool good = take_stdout("--frame-hash", options->frame_hash, &taken, failure) &&
+                take_stdout("--audio-hash", options->audio_hash, &taken, failure) &&
+                take_stdout("--wav", options->wav, &taken, failure) &&
+                take_stdout("--stats", options->stats, &taken, failure) &&
+                take_stdout("--csv", options->csv, &taken, failure) &&
+                take_stdout("--json", options->json, &taken, failure);
+    for (size_t i = 0; good && i < options->screenshot_count; i++) {
+        good = take_stdout("--screenshot", options->screenshots[i].path, &taken, failure);
+    }
+    return good;
+}
+
 struct output *output_open(const struct options *options, const struct settings *settings,
                            const struct launch *launch, struct failure *failure)
 {
-    if (!try_file(options->csv, failure) || !try_file(options->json, failure) ||
-        !try_file(options->stats, failure) || !try_file(options->frame_hash, failure)) {
+    if (!share_stdout(options, failure) || !try_file(options->csv, failure) ||
+        !try_file(options->json, failure) || !try_file(options->stats, failure) ||
+        !try_file(options->frame_hash, failure)) {
         return NULL;
     }
     for (size_t i = 0; i < options->screenshot_count; i++) {

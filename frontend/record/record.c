@@ -258,22 +258,58 @@ static void add_hash(cJSON *object, const char *name, const char *path)
     }
 }
 
-static void add_settings(cJSON *root, const struct launch *launch, const struct settings *settings)
+// How things were switched at the last row of the recording; at the start of the program if it has none.
+static struct frame_figures switches(struct recording *r, const struct launch *launch)
 {
+    const struct machine_config *started = &launch->setup.config;
+    struct frame_figures f = {
+        .engine = started->engine,
+        .dispatch = started->dispatch,
+        .replaces_loops = started->loop_models && started->loops,
+        .idle = started->idle,
+        .speed = (unsigned)launch->speed,
+    };
+    pthread_mutex_lock(&r->lock);
+    if (r->count) {
+        f = r->rows[r->count - 1].figures;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return f;
+}
+
+// Was anything switched between its rows?
+static bool switched(struct recording *r)
+{
+    bool any = false;
+    pthread_mutex_lock(&r->lock);
+    for (uint32_t i = 1; i < r->count; i++) {
+        const struct frame_figures *a = &r->rows[i - 1].figures, *b = &r->rows[i].figures;
+        any |= a->engine != b->engine || a->dispatch != b->dispatch ||
+               a->replaces_loops != b->replaces_loops || a->idle != b->idle || a->speed != b->speed;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return any;
+}
+
+// As they are at the end: with the keys of the window anything may have been switched.
+static void add_settings(cJSON *root, struct recording *r, const struct launch *launch,
+                         const struct settings *settings)
+{
+    const struct machine_config *started = &launch->setup.config;
+    struct frame_figures f = switches(r, launch);
     cJSON *object = cJSON_AddObjectToObject(root, "settings");
-    cJSON_AddStringToObject(object, "engine", machine_engine_name(launch->setup.config.engine));
-    cJSON_AddStringToObject(object, "clock",
-                            launch->setup.config.clock == MACHINE_CLOCK_VIRTUAL ? "virtual" : "real");
-    if (launch->speed == SPEED_MAX) {
+    cJSON_AddStringToObject(object, "engine", machine_engine_name(f.engine));
+    cJSON_AddStringToObject(object, "clock", started->clock == MACHINE_CLOCK_VIRTUAL ? "virtual" : "real");
+    if (f.speed == SPEED_MAX) {
         cJSON_AddStringToObject(object, "speed", "max");
     } else {
-        cJSON_AddNumberToObject(object, "speed", launch->speed);
+        cJSON_AddNumberToObject(object, "speed", f.speed);
     }
     cJSON_AddNumberToObject(object, "ram_mib", settings->ram);
-    cJSON_AddStringToObject(object, "dispatch", machine_dispatch_names[launch->setup.config.dispatch]);
-    cJSON_AddBoolToObject(object, "loops", launch->setup.config.loop_models && launch->setup.config.loops);
-    cJSON_AddBoolToObject(object, "idle", launch->setup.config.idle);
-    cJSON_AddBoolToObject(object, "verify", launch->setup.config.verify);
+    cJSON_AddStringToObject(object, "dispatch", machine_dispatch_names[f.dispatch]);
+    cJSON_AddBoolToObject(object, "loops", f.replaces_loops);
+    cJSON_AddBoolToObject(object, "idle", f.idle);
+    cJSON_AddBoolToObject(object, "verify", started->verify);
     cJSON *arguments = cJSON_AddArrayToObject(object, "arguments");
     for (size_t i = 1; i < launch->arguments.count; i++) {
         cJSON_AddItemToArray(arguments, cJSON_CreateString(launch->arguments.items[i]));
@@ -313,7 +349,7 @@ bool record_write_json(struct recording *r, const char *path, const struct launc
         cJSON_AddNullToObject(content, "tics");
     }
     add_hash(cJSON_AddObjectToObject(root, "guest"), "elf_sha256", launch->program);
-    add_settings(root, launch, settings);
+    add_settings(root, r, launch, settings);
     add_variants(root, r, &launch->setup.config);
     // There is nothing to compare with one variant: the fields are there, with no values.
     cJSON *comparison = cJSON_AddObjectToObject(root, "compare");
@@ -327,11 +363,14 @@ bool record_write_json(struct recording *r, const char *path, const struct launc
                              cJSON_CreateString("fewer than 100 frames: the percentiles mean little"));
     }
     if (launch->setup.config.clock == MACHINE_CLOCK_REAL && !launch->timed_demo &&
-        launch->speed != SPEED_MAX) {
+        switches(r, launch).speed != SPEED_MAX) {
         cJSON_AddItemToArray(
             warnings,
             cJSON_CreateString("the engine was paced by the clock: fps does not tell what was possible"));
     }
-
+    if (switched(r)) {
+        cJSON_AddItemToArray(warnings, cJSON_CreateString("switches were thrown while recording: settings "
+                                                          "are those of the last frame, the CSV tells when"));
+    }
     return counters_write(root, path);
 }

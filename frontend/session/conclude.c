@@ -3,20 +3,24 @@
 
 #include <stdio.h>
 
+#include "frontend/base/log.h"
+
 static void print_timing(const struct session_timing *t)
 {
-    printf("timed demo: %u frames, %u tics in %.3f s: %.1f frames a second\n"
-           "guest: %llu instructions in %.3f s of emulating: %.0f MIPS\n",
-           t->frames, t->tics, t->seconds, t->seconds > 0 ? t->frames / t->seconds : 0,
-           (unsigned long long)t->retired, t->emulating_seconds,
-           t->emulating_seconds > 0 ? (double)t->retired / t->emulating_seconds / 1e6 : 0);
+    FILE *stream = log_result();
+    fprintf(stream,
+            "timed demo: %u frames, %u tics in %.3f s: %.1f frames a second\n"
+            "guest: %llu instructions in %.3f s of emulating: %.0f MIPS\n",
+            t->frames, t->tics, t->seconds, t->seconds > 0 ? t->frames / t->seconds : 0,
+            (unsigned long long)t->retired, t->emulating_seconds,
+            t->emulating_seconds > 0 ? (double)t->retired / t->emulating_seconds / 1e6 : 0);
     if (t->credited) {
-        printf("loops: %llu more instructions credited to kernels: %.0f MIPS effective\n",
-               (unsigned long long)t->credited,
-               t->emulating_seconds > 0 ? (double)(t->retired + t->credited) / t->emulating_seconds / 1e6
-                                        : 0);
+        fprintf(stream, "loops: %llu more instructions credited to kernels: %.0f MIPS effective\n",
+                (unsigned long long)t->credited,
+                t->emulating_seconds > 0 ? (double)(t->retired + t->credited) / t->emulating_seconds / 1e6
+                                         : 0);
     }
-    fflush(stdout);
+    fflush(stream);
 }
 
 enum status session_conclude(struct session *s, bool interrupted, struct failure *failure)

@@ -52,6 +52,7 @@ struct session {
     int64_t paused_ns; // since the last frame
     int64_t due_ns; // virtual clock at a speed: when the next frame may be presented
     struct machine_stats last_stats;
+    uint64_t most_detected, most_rejected; // loops: their numbers fall when code is written anew
     bool enough; // the frame callback has said so: the guest has been asked to end, and has until
     int64_t enough_until_ns;
     struct tail tails[2]; // of the guest's standard output and error
@@ -132,6 +133,14 @@ static void follow_demo(struct session *s, int64_t now, const struct machine_sta
     s->demo_last = *stats;
 }
 
+// By how much value exceeds what it has been at most.
+static uint64_t rise(uint64_t *most, uint64_t value)
+{
+    uint64_t by = value > *most ? value - *most : 0;
+    *most += by;
+    return by;
+}
+
 // The figures of the frame that is presented now.
 static void measure(struct session *s, const struct machine_frame *frame, int64_t now,
                     struct frame_figures *figures)
@@ -151,15 +160,18 @@ static void measure(struct session *s, const struct machine_frame *frame, int64_
         .idle_ms = milliseconds((int64_t)(stats.idle_ns - s->last_stats.idle_ns)),
         .retired = stats.retired - s->last_stats.retired,
         .engine = machine_get_engine(s->machine),
+        .dispatch = machine_get_dispatch(s->machine),
         .replaces_loops = machine_has_loops(s->machine) && machine_get_loops(s->machine),
+        .idle = machine_get_idle(s->machine),
+        .speed = atomic_load_explicit(&s->speed, memory_order_relaxed),
         .dispatch_total = stats.dispatch_total - s->last_stats.dispatch_total,
         .dispatch_hit = stats.dispatch_hit - s->last_stats.dispatch_hit,
         .has_loops = machine_has_loops(s->machine),
         .credited = stats.credited - s->last_stats.credited,
         .iterations_skipped = stats.iterations_skipped - s->last_stats.iterations_skipped,
         .loops_active = machine_get_loops(s->machine) ? stats.loops_proved : 0,
-        .loops_new = stats.loops_detected - s->last_stats.loops_detected,
-        .loops_rejected = stats.loops_rejected - s->last_stats.loops_rejected,
+        .loops_new = rise(&s->most_detected, stats.loops_detected),
+        .loops_rejected = rise(&s->most_rejected, stats.loops_rejected),
     };
     double rest = figures->frame_ms - figures->emu_ms - figures->present_ms;
     figures->sleep_ms = rest > 0 ? rest : 0;

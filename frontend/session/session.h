@@ -25,13 +25,18 @@ struct frame_figures {
     double sleep_ms; // the rest: the guest, or the host for it, slept
     double idle_ms; // given back while the guest waited
     uint64_t retired; // guest instructions in the interval
-    enum machine_engine engine; // at its end
-    bool replaces_loops; // at its end: some can be replaced, and that is switched on
+    // How things were switched at its end:
+    enum machine_engine engine;
+    enum machine_dispatch dispatch;
+    bool replaces_loops; // some can be replaced, and that is on
+    bool idle;
+    unsigned speed; // percent, 0 = as fast as possible
     uint64_t dispatch_total, dispatch_hit; // of them seen, and named rightly, by the dispatch net
     bool has_loops; // else what follows is 0
     uint64_t credited, iterations_skipped; // instructions and iterations of loops that were replaced
     uint64_t loops_active; // proved and switched on
-    uint64_t loops_new, loops_rejected; // proposed or refused in the interval
+    uint64_t loops_new,
+        loops_rejected; // proposed or refused in the interval, as far as there were never more
 };
 
 // Called on the emulation thread, whatever it does delays the guest.

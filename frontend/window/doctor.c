@@ -21,6 +21,8 @@
 
 #define TRANSLATOR_MODULE "translate_llvm.so"
 
+static bool failed; // a line of the examination has said FAIL
+
 // One line of findings; more lines of advice in text are indented below it.
 static void line(FILE *stream, const char *verdict, const char *subject, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -31,6 +33,7 @@ static void line(FILE *stream, const char *verdict, const char *subject, const c
     va_start(arguments, format);
     char *text = text_format_list(format, arguments);
     va_end(arguments);
+    failed |= strcmp(verdict, "FAIL") == 0;
     fprintf(stream, "%-5s %-11s ", verdict, subject);
     for (const char *p = text; *p; p++) {
         fputc(*p, stream);
@@ -185,8 +188,9 @@ static void examine_nets(FILE *stream)
     }
 }
 
-void doctor_examine(const struct settings *settings, FILE *stream)
+bool doctor_examine(const struct settings *settings, FILE *stream)
 {
+    failed = false;
     examine_host(stream);
     examine_guest(stream);
     examine_engines(settings, stream);
@@ -195,6 +199,7 @@ void doctor_examine(const struct settings *settings, FILE *stream)
     examine_folders(stream);
     examine_sound(stream);
     examine_nets(stream);
+    return !failed;
 }
 
 void doctor_features(FILE *stream)

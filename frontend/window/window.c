@@ -259,6 +259,9 @@ static int run(struct app *app)
 
     struct failure failure = {0};
     enum status status = session_conclude(app->session, interrupted, &failure);
+    if (status == STATUS_FAULT || status == STATUS_ENGINE) {
+        launch_blame_wads(&app->launch, &failure);
+    }
     demo_files_finish(&app->launch.recording);
     bool whole = output_close(app->output, app->session);
     session_end(app->session);
