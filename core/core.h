@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "core/base/error.h" // struct error: why something failed
+#include "core/base/file.h" // files that are written whole or not at all
+#include "core/base/scratch.h" // folders for temporary files
 #include "core/base/sha256.h" // what names files by their contents
 #include "core/state/machine_config.h" // struct machine_config: what a machine is made of
 #include "core/state/machine_state.h" // struct machine_fault: how it stands

@@ -41,6 +41,7 @@ struct record_header {
 };
 
 struct cache_file {
+    char *path; // of the folder
     int folder;
     char name[NAME_SIZE];
     struct file_header header;
@@ -108,27 +109,37 @@ static void parse(struct cache_file *c, size_t size)
 }
 
 // The folder, made if it is not there: a real one, ours, and nobody else's to write.
-static int open_folder(const char *path)
+static int open_folder(const char *path, struct error *error)
 {
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return -1;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = mkdir(path, 0700) != 0 && errno != EEXIST
+                 ? -1
+                 : open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat s;
-    if (fd >= 0 && (fstat(fd, &s) != 0 || s.st_uid != geteuid() || s.st_mode & 077)) {
+    if (fd < 0) {
+        error_set(error, "nothing is kept for the next start: %s: %s", path, strerror(errno));
+    } else if (fstat(fd, &s) != 0 || s.st_uid != geteuid() || s.st_mode & 077) {
+        error_set(error,
+                  "nothing is kept for the next start: the folder %s has to be yours alone (chmod 700)",
+                  path);
         close(fd);
-        return -1;
+        fd = -1;
     }
     return fd;
 }
 
-static void read_file(struct cache_file *c)
+static void read_file(struct cache_file *c, struct error *error)
 {
-    int fd = openat(c->folder, c->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = file_open_own(c->folder, c->name);
     struct stat s;
-    if (fd < 0)
+    if (fd < 0) {
+        if (errno == EINVAL)
+            error_set(error, "%s/%s is not used, and will be replaced: it is no file, or not yours", c->path,
+                      c->name);
+        else if (errno != ENOENT)
+            error_set(error, "%s/%s is not used: %s", c->path, c->name, strerror(errno));
         return;
-    if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && s.st_size > 0 &&
-        s.st_size <= FILE_BYTES_MAX) {
+    }
+    if (fstat(fd, &s) == 0 && s.st_size > 0 && s.st_size <= FILE_BYTES_MAX) {
         size_t size = (size_t)s.st_size;
         c->file = aligned_alloc(16, (size + 15) & ~(size_t)15);
         c->file_size = size;
@@ -138,13 +149,17 @@ static void read_file(struct cache_file *c)
     close(fd);
 }
 
-struct cache_file *cache_file_open(const char *folder, uint64_t program, uint64_t identity)
+struct cache_file *cache_file_open(const char *folder, uint64_t program, uint64_t identity,
+                                   struct error *error)
 {
     struct cache_file *c = calloc(1, sizeof *c);
+    error->text[0] = '\0';
     if (!c)
         return NULL;
-    c->folder = open_folder(folder);
+    c->path = strdup(folder);
+    c->folder = c->path ? open_folder(folder, error) : -1;
     if (c->folder < 0) {
+        free(c->path);
         free(c);
         return NULL;
     }
@@ -153,7 +168,7 @@ struct cache_file *cache_file_open(const char *folder, uint64_t program, uint64_
     c->header.version = FORMAT_VERSION;
     c->header.program = program;
     c->header.identity = identity;
-    read_file(c);
+    read_file(c, error);
     return c;
 }
 
@@ -239,18 +254,25 @@ static void shrink_folder(const struct cache_file *c)
     }
 }
 
-void cache_file_close(struct cache_file *c)
+bool cache_file_close(struct cache_file *c, struct error *error)
 {
+    bool good = true;
     if (!c)
-        return;
+        return good;
     if (c->changed) {
-        file_replace(c->folder, c->name, 0600, false, write_objects, c); // else the old one stays
+        good = file_replace(c->folder, c->name, 0600, false, write_objects, c);
+        if (!good)
+            error_set(error,
+                      "nothing is kept for the next start, which will be as slow as the first: %s/%s: %s",
+                      c->path, c->name, strerror(errno));
         shrink_folder(c);
     }
     for (size_t i = 0; i < c->count; i++)
         free_bytes(c, &c->objects[i]);
     free(c->objects);
     free(c->file);
+    free(c->path);
     close(c->folder);
     free(c);
+    return good;
 }

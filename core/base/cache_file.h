@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "error.h"
+
 enum { CACHED_PAGES_MAX = 16, CACHED_LEFT_OUT_MAX = 48 };
 
 struct cache_file;
@@ -27,8 +29,10 @@ struct cached_object {
 
 // Opens the program's file in folder, which is made (0700) if need be and has to be the user's own. identity:
 // whatever the objects depend on besides the guest. A file that is damaged, or of another identity, counts as
-// empty. Returns NULL if nothing can be kept there.
-struct cache_file *cache_file_open(const char *folder, uint64_t program, uint64_t identity);
+// empty. Returns NULL if nothing can be kept there. error says why; or what in the file's place is not used,
+// and replaced at the end; or nothing.
+struct cache_file *cache_file_open(const char *folder, uint64_t program, uint64_t identity,
+                                   struct error *error);
 
 // The objects that were there at opening and those added since.
 size_t cache_file_count(const struct cache_file *c);
@@ -41,8 +45,9 @@ bool cache_file_add(struct cache_file *c, const struct cached_object *object);
 // Forgets the object at index: it fits the guest no more, or is damaged.
 void cache_file_drop(struct cache_file *c, size_t index);
 
-// Writes the file, if anything was added or dropped, to a temporary one that is then renamed; removes the
-// oldest files of the folder beyond its cap. Frees c.
-void cache_file_close(struct cache_file *c);
+// Writes the file as a whole, if anything was added or dropped; removes the oldest files of the folder beyond
+// its cap. Frees c, in any case. False with *error if the old file stays because the new one cannot be
+// written.
+bool cache_file_close(struct cache_file *c, struct error *error);
 
 #endif

@@ -468,7 +468,7 @@ struct loops *loops_create(struct guest *g, const char *folder, struct error *er
         error_set(error, "the host denied memory for loops: %s", strerror(errno));
         if (loops != MAP_FAILED)
             munmap(loops, LOOPS_MAX * sizeof(struct loop));
-        proposals_destroy(proposals);
+        proposals_destroy(proposals, error);
         free(l);
         return NULL;
     }
@@ -483,7 +483,9 @@ struct loops *loops_create(struct guest *g, const char *folder, struct error *er
 
 void loops_load_cache(struct loops *l, const char *folder)
 {
-    proposals_keep(l->proposals, folder);
+    struct error error;
+    proposals_keep(l->proposals, folder, &error);
+    guest_log_unkept(l->guest, &error);
     log_refused(l);
     l->kept = strdup(folder);
 }
@@ -498,8 +500,9 @@ static void log_online(const struct loops *l)
         if (loop->entered && loop->state == LOOP_EXAMINED && loop->found != LOOP_NONE)
             found[count++] = (struct online_loop){&loop->body, loop->found};
     }
-    if (count)
-        online_log_add(l->kept, found, count);
+    struct error error;
+    if (count && !online_log_add(l->kept, found, count, &error))
+        guest_log_unkept(l->guest, &error);
     free(found);
 }
 
@@ -517,7 +520,9 @@ void loops_destroy(struct loops *l)
     if (l->kept && proposals_are_new(l->proposals))
         log_online(l);
     free(l->kept);
-    proposals_destroy(l->proposals);
+    struct error error;
+    if (!proposals_destroy(l->proposals, &error))
+        guest_log_unkept(l->guest, &error);
     for (uint32_t i = 0; i < l->count; i++) {
         plan_free(l->loops[i].plan);
         free(l->loops[i].summary);

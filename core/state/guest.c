@@ -65,3 +65,11 @@ void guest_log(const struct guest *g, const char *format, ...)
     else
         fprintf(stderr, "%s\n", line);
 }
+
+void guest_log_unkept(struct guest *g, const struct error *error)
+{
+    if (error->text[0] && !g->told_unkept) {
+        g->told_unkept = true;
+        guest_log(g, "%s", error->text);
+    }
+}

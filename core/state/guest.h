@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "core/base/error.h"
 #include "core/isa/cpu.h"
 #include "machine_config.h"
 #include "machine_state.h"
@@ -53,6 +54,7 @@ struct guest {
     // The guest handles SIGSEGV or SIGBUS itself: faults have to show every register, which only the
     // interpreter and a translator of precise code can.
     bool precise_faults;
+    bool told_unkept; // guest_log_unkept has told
     bool entering; // translated code is entered: the engine is in use, and faults are as precise as need be
 
     // Set by other threads.
@@ -80,5 +82,7 @@ void guest_exit(struct guest *g, int status);
 void guest_kill(struct guest *g, int signal, uint64_t address, const char *what);
 // A formatted line to config.log, or to stderr. Any thread, if config.log takes that.
 void guest_log(const struct guest *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Tells, once a run, that something cannot be kept for the next one. error->text may be empty: then nothing.
+void guest_log_unkept(struct guest *g, const struct error *error);
 
 #endif

@@ -134,66 +134,29 @@ bool new_file_open(struct new_file *file, const char *path)
     }
     // A link stays a link: what it points to is replaced.
     char *target = path_absolute(path);
-    if (!target) {
-        target = text_copy(path);
+    if (file_new_open(&file->whole, AT_FDCWD, target ? target : path, 0666)) {
+        file->stream = file->whole.stream;
     }
-    const char *name = path_name(target);
-    char *temporary = text_format("%.*s.%s.%d", (int)(name - target), target, name, (int)getpid());
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-    FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!stream) {
-        int why = errno;
-        if (fd >= 0) {
-            close(fd);
-            unlink(temporary);
-        }
-        free(temporary);
-        free(target);
-        errno = why;
-        return false;
-    }
-    file->stream = stream;
-    file->path = target;
-    file->temporary = temporary;
-    return true;
-}
-
-static void release(struct new_file *file)
-{
-    free(file->path);
-    free(file->temporary);
-    *file = (struct new_file){0};
+    free(target);
+    return file->stream != NULL;
 }
 
 bool new_file_commit(struct new_file *file)
 {
-    bool good = !ferror(file->stream);
-    good &= fclose(file->stream) == 0;
-    int why = errno;
-    if (file->path) {
-        if (good && rename(file->temporary, file->path) != 0) {
-            why = errno;
-            good = false;
-        }
-        if (!good) {
-            unlink(file->temporary);
-        }
-    }
-    release(file);
-    errno = why;
+    bool good = file->whole.stream ? file_new_commit(&file->whole, false)
+                                   : !ferror(file->stream) & (fclose(file->stream) == 0);
+    file->stream = NULL;
     return good;
 }
 
 void new_file_discard(struct new_file *file)
 {
-    if (!file->stream) {
-        return;
+    if (file->whole.stream) {
+        file_new_discard(&file->whole);
+    } else if (file->stream) {
+        fclose(file->stream);
     }
-    fclose(file->stream);
-    if (file->path) {
-        unlink(file->temporary);
-    }
-    release(file);
+    file->stream = NULL;
 }
 
 bool write_whole_file(const char *path, const void *data, size_t size)

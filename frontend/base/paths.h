@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "core/core.h"
+
 enum path_kind { PATH_CONFIG, PATH_STATE, PATH_DATA, PATH_CACHE };
 
 // The program's folder of that kind ($XDG_…_HOME/neurodoom, as the XDG base directory specification gives
@@ -40,8 +42,7 @@ bool path_make_folder(const char *path);
 // else than a regular file (/dev/stdout, a pipe) is written directly, and "-" is standard output.
 struct new_file {
     FILE *stream;
-    char *path; // NULL: stream is written directly
-    char *temporary;
+    struct file_new whole; // its stream is NULL where stream is written directly
 };
 
 // False: errno tells why, and nothing is left behind.

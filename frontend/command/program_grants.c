@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "program_grants.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "frontend/base/paths.h"
 
@@ -43,19 +40,11 @@ static void grant_program(struct grants *grants, const char *program, const char
 }
 
 // C libraries expect a /tmp where tmpfile and tmpnam work.
-static char *grant_tmp(struct grants *grants)
+static void grant_tmp(struct program_grants *p, struct grants *grants)
 {
-    if (grants_cover(grants, "/tmp")) {
-        return NULL;
+    if (!grants_cover(grants, "/tmp") && scratch_make(&p->tmp)) {
+        grants_add(grants, text_copy(p->tmp.path), text_copy("/tmp"), true);
     }
-    const char *folder = getenv("TMPDIR");
-    char *tmp = text_format("%s/a64run-XXXXXX", folder && *folder == '/' ? folder : "/tmp");
-    if (!mkdtemp(tmp)) {
-        free(tmp);
-        return NULL; // then there is none
-    }
-    grants_add(grants, text_copy(tmp), text_copy("/tmp"), true);
-    return tmp;
 }
 
 bool program_grants_make(struct program_grants *p, struct grants *grants, const struct text_list *folders,
@@ -75,23 +64,13 @@ bool program_grants_make(struct program_grants *p, struct grants *grants, const 
         free(p->cwd);
         p->cwd = text_copy(grants->list[0].guest);
     }
-    p->tmp = grant_tmp(grants);
+    grant_tmp(p, grants);
     return true;
-}
-
-static int remove_one(const char *path, const struct stat *s, int type, struct FTW *walk)
-{
-    (void)s, (void)type, (void)walk;
-    remove(path);
-    return 0;
 }
 
 void program_grants_end(struct program_grants *p)
 {
-    if (p->tmp && rmdir(p->tmp) && errno == ENOTEMPTY) {
-        nftw(p->tmp, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    }
-    free(p->tmp);
+    scratch_remove(&p->tmp);
     free(p->cwd);
     *p = (struct program_grants){0};
 }

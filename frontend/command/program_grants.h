@@ -9,7 +9,7 @@
 
 struct program_grants {
     char *cwd; // the guest's: this process's where the program may write there, else the first folder
-    char *tmp; // the host's folder for the guest's /tmp, or NULL
+    struct scratch tmp; // the host's folder for the guest's /tmp; path is "" if there is none
 };
 
 // Adds to grants what program, so named on the command line, may open; no folder given means the current one.

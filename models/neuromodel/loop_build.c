@@ -76,14 +76,13 @@ bool build_wait(int process)
 
 bool build_begin(struct builder *b, const char *sources, char *error, size_t size)
 {
-    const char *temporary = getenv("TMPDIR");
     *b = (struct builder){.sources = sources};
-    if (!temporary || strlen(temporary) > 40)
-        temporary = "/tmp";
-    snprintf(b->folder, sizeof b->folder, "%s/loops-XXXXXX", temporary);
-    if (strchr(sources, '\'') || strchr(temporary, '\'') || !mkdtemp(b->folder)) {
-        snprintf(error, size, "no temporary folder %s", b->folder);
-        *b->folder = '\0';
+    if (!scratch_make(&b->scratch)) {
+        snprintf(error, size, "no temporary folder in $TMPDIR or /tmp: %s", strerror(errno));
+        return false;
+    }
+    if (strchr(sources, '\'') || strchr(b->scratch.path, '\'')) {
+        snprintf(error, size, "a quote in the name of %s or of %s", sources, b->scratch.path);
         return false;
     }
     for (size_t i = 0; i < sizeof template_files / sizeof template_files[0]; i++) {
@@ -92,8 +91,8 @@ bool build_begin(struct builder *b, const char *sources, char *error, size_t siz
         if (!templates_read(&b->templates, path, error, size))
             return false;
     }
-    if (build_wait(
-            start(GCC " -O1 %s -c '%s/runtime.c' -o '%s/runtime.o'", common_options, sources, b->folder)))
+    if (build_wait(start(GCC " -O1 %s -c '%s/runtime.c' -o '%s/runtime.o'", common_options, sources,
+                         b->scratch.path)))
         return true;
     snprintf(error, size, "cannot compile runtime.c with " GCC " (Debian: gcc-aarch64-linux-gnu)");
     return false;
@@ -101,8 +100,7 @@ bool build_begin(struct builder *b, const char *sources, char *error, size_t siz
 
 void build_end(struct builder *b)
 {
-    if (*b->folder)
-        build_wait(start("/bin/rm -rf '%s'", b->folder));
+    scratch_remove(&b->scratch);
     templates_free(&b->templates);
 }
 
@@ -167,11 +165,11 @@ static bool write_functions(const struct builder *b, struct rng *r, unsigned fun
 
 bool build_program(struct builder *b, uint64_t seed, unsigned functions, char *error, size_t size)
 {
-    char path[128];
+    char path[300];
     struct rng r = {seed};
-    snprintf(path, sizeof path, "%s/functions.c", b->folder);
+    snprintf(path, sizeof path, "%s/functions.c", b->scratch.path);
     FILE *source = fopen(path, "w");
-    snprintf(path, sizeof path, "%s/calls.c", b->folder);
+    snprintf(path, sizeof path, "%s/calls.c", b->scratch.path);
     FILE *calls = fopen(path, "w");
     bool good = false;
     if (!source || !calls)
@@ -185,7 +183,7 @@ bool build_program(struct builder *b, uint64_t seed, unsigned functions, char *e
     if (!good)
         return false;
     if (build_wait(start(GCC " -O1 %s -I '%s' -c '%s/calls.c' -o '%s/calls.o'", common_options, b->sources,
-                         b->folder, b->folder)))
+                         b->scratch.path, b->scratch.path)))
         return true;
     snprintf(error, size, "the calls of generated functions do not compile");
     return false;
@@ -196,12 +194,13 @@ int build_start(const struct builder *b, unsigned configuration)
     const struct build_configuration *c = &build_configurations[configuration];
     return start("cd '%s' && %s %s %s -I '%s' -c functions.c -o %s.o && " GCC
                  " -static -nostdlib -Wl,--build-id=none -o %s %s.o calls.o runtime.o -lgcc",
-                 b->folder, c->compiler, common_options, c->options, b->sources, c->name, c->name, c->name);
+                 b->scratch.path, c->compiler, common_options, c->options, b->sources, c->name, c->name,
+                 c->name);
 }
 
 const char *build_path(const struct builder *b, unsigned configuration, char *text, size_t size)
 {
-    snprintf(text, size, "%s/%s", b->folder, build_configurations[configuration].name);
+    snprintf(text, size, "%s/%s", b->scratch.path, build_configurations[configuration].name);
     return text;
 }
 

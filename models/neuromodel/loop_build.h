@@ -3,6 +3,7 @@
 #ifndef MODELS_LOOP_BUILD_H
 #define MODELS_LOOP_BUILD_H
 
+#include "core/base/scratch.h"
 #include "loop_template.h"
 
 struct build_configuration {
@@ -16,7 +17,7 @@ extern const unsigned build_configuration_count;
 
 struct builder {
     const char *sources; // the folder of templates and runtime
-    char folder[64]; // a temporary one; build_end removes it
+    struct scratch scratch; // build_end removes it
     struct template_set templates;
 };
 

@@ -90,7 +90,7 @@ static bool add_windows(struct generation *g, const struct loop_image *image, co
 
 static bool take_program(struct generation *g, unsigned program, unsigned configuration)
 {
-    char path[256];
+    char path[300];
     build_path(&g->builder, configuration, path, sizeof path);
     const char *const argv[] = {path, NULL};
     uint64_t seed = g->options->seed * 1000003 + program * CONFIGURATIONS_MOST + configuration;
@@ -244,7 +244,7 @@ int loop_generate(const struct tool_options *options)
                     (unsigned long long)programs, g.data.count, clock_seconds() - start);
     }
     if (kept)
-        fprintf(stderr, "neuromodel: the sources stay in %s\n", g.builder.folder);
+        fprintf(stderr, "neuromodel: the sources stay in %s until the next run\n", g.builder.scratch.path);
     else
         build_end(&g.builder);
     size_t made = g.data.count;

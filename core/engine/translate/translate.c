@@ -428,7 +428,9 @@ void translator_destroy(struct translator *t)
     if (t->cache && !forked) {
         if (t->compiled_any || t->new_requests > WORTH_SAVING || t->queue_head != t->queue_tail)
             save_history(t);
-        cache_file_close(t->cache);
+        struct error error;
+        if (!cache_file_close(t->cache, &error))
+            guest_log_unkept(t->guest, &error);
     }
     free(t->executed);
     free(t->branches);

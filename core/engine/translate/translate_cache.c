@@ -193,8 +193,12 @@ static bool has_grown(const struct translator *t, const struct cached_object *o)
 void translate_load_cache(struct translator *t, const char *folder)
 {
     uint64_t program = file_hash(t->guest->config.program);
-    t->cache =
-        program ? cache_file_open(folder, program ^ (t->precise | t->checked << 1), cache_identity()) : NULL;
+    if (program) {
+        struct error error;
+        t->cache =
+            cache_file_open(folder, program ^ (t->precise | t->checked << 1), cache_identity(), &error);
+        guest_log_unkept(t->guest, &error);
+    }
     size_t count = t->cache ? cache_file_count(t->cache) : 0;
     for (size_t i = 0; i < count; i++) {
         const struct cached_object *o = cache_file_get(t->cache, i);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "online_log.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/file.h"
+
+#define NAME "online.loops"
 enum { LINES_MAX = 4096, LINE_SIZE = 2048 };
 
 static const char *const class_words[LOOP_CLASSES] = {
@@ -44,7 +47,7 @@ static bool is_same_code(const char *a, const char *b)
 
 static unsigned read_lines(int folder, char **lines)
 {
-    int fd = openat(folder, "online.loops", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = file_open_own(folder, NAME);
     FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
     char line[LINE_SIZE];
     unsigned count = 0;
@@ -57,39 +60,42 @@ static unsigned read_lines(int folder, char **lines)
     return count;
 }
 
-static void write_lines(int folder, char *const *lines, unsigned count)
+struct lines {
+    char **list;
+    unsigned count;
+};
+
+static bool write_lines(FILE *to, const void *user)
 {
-    char temporary[40];
-    snprintf(temporary, sizeof temporary, "online.loops.%ld", (long)getpid());
-    int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
-    bool good = f && fputs("loops 1\n", f) >= 0;
-    for (unsigned i = count > LINES_MAX ? count - LINES_MAX : 0; i < count && good; i++)
-        good = fputs(lines[i], f) >= 0;
-    good = f && fclose(f) == 0 && good;
-    if (!good || renameat(folder, temporary, folder, "online.loops") != 0)
-        unlinkat(folder, temporary, 0);
+    const struct lines *lines = user;
+    bool good = fputs("loops 1\n", to) >= 0;
+    for (unsigned i = lines->count > LINES_MAX ? lines->count - LINES_MAX : 0; i < lines->count && good; i++)
+        good = fputs(lines->list[i], to) >= 0;
+    return good;
 }
 
-void online_log_add(const char *folder, const struct online_loop *loops, unsigned count)
+bool online_log_add(const char *folder, const struct online_loop *loops, unsigned count, struct error *error)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    char **lines = fd >= 0 ? calloc(LINES_MAX + count, sizeof *lines) : NULL;
-    unsigned known = lines ? read_lines(fd, lines) : 0, total = known;
-    for (unsigned i = 0; lines && i < count; i++) {
+    char **list = fd >= 0 ? calloc(LINES_MAX + count, sizeof *list) : NULL;
+    unsigned known = list ? read_lines(fd, list) : 0, total = known;
+    for (unsigned i = 0; list && i < count; i++) {
         char line[LINE_SIZE];
         print_loop(&loops[i], line, sizeof line);
         bool is_known = false;
         for (unsigned k = 0; k < total && !is_known; k++)
-            is_known = is_same_code(lines[k], line);
-        if (!is_known && (lines[total] = strdup(line)))
+            is_known = is_same_code(list[k], line);
+        if (!is_known && (list[total] = strdup(line)))
             total++;
     }
-    if (total > known)
-        write_lines(fd, lines, total);
+    const struct lines lines = {list, total};
+    bool good = list && (total == known || file_replace(fd, NAME, 0600, false, write_lines, &lines));
+    if (!good)
+        error_set(error, "what was found out of loops is not kept: %s/" NAME ": %s", folder, strerror(errno));
     for (unsigned i = 0; i < total; i++)
-        free(lines[i]);
-    free(lines);
+        free(list[i]);
+    free(list);
     if (fd >= 0)
         close(fd);
+    return good;
 }

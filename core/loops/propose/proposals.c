@@ -122,7 +122,7 @@ static void add(struct proposals *p, uint64_t code, const struct loop_guess *gue
     atomic_store_explicit(&p->count, count + 1, memory_order_release);
 }
 
-void proposals_keep(struct proposals *p, const char *folder)
+void proposals_keep(struct proposals *p, const char *folder, struct error *error)
 {
     uint64_t tuned = identity_of(folder, NULL);
     if (tuned && is_tuned(p, folder)) {
@@ -131,7 +131,7 @@ void proposals_keep(struct proposals *p, const char *folder)
     } else if (tuned) {
         refuse_tuned(p, folder, "they were tuned from others");
     }
-    p->cache = cache_file_open(folder, 0, p->identity);
+    p->cache = cache_file_open(folder, 0, p->identity, error);
     for (size_t i = 0; p->cache && i < cache_file_count(p->cache); i++) {
         const struct cached_object *o = cache_file_get(p->cache, i);
         const struct proposal *list = (const struct proposal *)o->bytes;
@@ -160,7 +160,7 @@ static void load_nets(struct proposals *p, struct error *error)
 {
     if (p->tuned[0] && !(p->nets = loop_nets_load(p->tuned, error))) {
         refuse_tuned(p, p->tuned, error->text);
-        cache_file_close(p->cache); // which is for what the tuned ones say
+        cache_file_close(p->cache, error); // which is for what the tuned ones say
         p->cache = NULL;
     }
     if (!p->nets)
@@ -205,14 +205,15 @@ static void save(struct proposals *p)
     cache_file_add(p->cache, &(struct cached_object){.entry = PROPOSALS_ENTRY, .bytes = bytes, .size = size});
 }
 
-void proposals_destroy(struct proposals *p)
+bool proposals_destroy(struct proposals *p, struct error *error)
 {
     if (!p)
-        return;
+        return true;
     if (p->cache && p->are_new)
         save(p);
-    cache_file_close(p->cache);
+    bool kept = cache_file_close(p->cache, error);
     if (p->nets)
         loop_nets_free(p->nets);
     free(p);
+    return kept;
 }

@@ -10,11 +10,12 @@ struct proposals;
 // folder: of the nets' files, which are read when they are first asked. NULL with *error if one
 // is missing.
 struct proposals *proposals_create(const char *folder, struct error *error);
-void proposals_destroy(struct proposals *p);
+// False with *error if what the nets said cannot be kept.
+bool proposals_destroy(struct proposals *p, struct error *error);
 
 // Takes over what is kept in folder for these nets, and keeps it there at the end. Nets in folder that were
-// tuned from these are asked instead.
-void proposals_keep(struct proposals *p, const char *folder);
+// tuned from these are asked instead. error: as that of cache_file_open.
+void proposals_keep(struct proposals *p, const char *folder, struct error *error);
 // Whether tuned nets have turned out not to be usable, and why; once.
 bool proposals_refused(struct proposals *p, struct error *why);
 
