@@ -103,6 +103,37 @@ void machine_explain_loop(const machine *m, uint64_t address, char *text, size_t
 void machine_set_idle(machine *m, bool on);
 bool machine_get_idle(const machine *m);
 
+// ---- what comes from outside, recorded and replayed ----
+//
+// A log holds what a guest with the device gets to see of its clock, and the events that reach it: with the
+// program, its arguments, config.deterministic and the files that it reads, all that its run depends on. A
+// replay of it is that run again, with whatever engine and switches. While there is a log, input reaches the
+// guest at system calls only. Other sources are not in it: how the host's disk fills, say.
+
+// Hands over what has been recorded since the last call: *bytes on the heap, the caller's, or NULL. The log
+// is these pieces behind one another. When machine_run does not run, or in present.
+void machine_take_input(machine *m, uint8_t **bytes, size_t *size);
+
+// How far a log reaches: to its last whole frame, or to the program's end.
+struct machine_input {
+    size_t size; // bytes that count; what follows them is of a frame that was not presented any more
+    uint64_t frames;
+    bool to_end;
+};
+// Measures a log up to its frame number most at the furthest. False: it is damaged.
+bool machine_measure_input(const void *log, size_t size, uint64_t most, struct machine_input *input);
+
+// How the replay of config.replay_input stands. When machine_run does not run, or in present.
+enum machine_replay {
+    MACHINE_REPLAY_NONE, // there is none, or it has reached the end of its log: the guest lives on
+    MACHINE_REPLAY_ON,
+    MACHINE_REPLAY_DIVERGED, // the guest did something else than in the recording; machine_run is pointless
+};
+// *why: for MACHINE_REPLAY_DIVERGED, which frame and what; the machine's.
+enum machine_replay machine_get_replay(const machine *m, const char **why);
+
+// ---- looking at it ----
+
 // What the guest last published in the device page. Any thread.
 struct device_info;
 bool machine_get_device_info(const machine *m, struct device_info *info);

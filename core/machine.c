@@ -13,6 +13,7 @@
 
 #include "core/base/clock.h"
 #include "core/devices/devices.h"
+#include "core/devices/input_log.h"
 #include "core/engine/dispatch/dispatch_modes.h"
 #include "core/engine/engine.h"
 #include "core/engine/translate/translate.h"
@@ -502,6 +503,8 @@ enum machine_state machine_run(machine *m, uint64_t budget)
         if (atomic_exchange_explicit(&g->stop_requested, false, memory_order_acquire))
             break;
     }
+    if (g->state != MACHINE_RUNNING)
+        devices_log_end(g->devices, (uint32_t)g->state);
     publish(m);
     return g->state;
 }
@@ -546,6 +549,28 @@ void machine_set_clock_paused(machine *m, bool paused)
 bool machine_post_event(machine *m, const struct device_event *event)
 {
     return devices_post(m->guest.devices, event);
+}
+
+void machine_take_input(machine *m, uint8_t **bytes, size_t *size)
+{
+    devices_take_log(m->guest.devices, bytes, size);
+}
+
+bool machine_measure_input(const void *log, size_t size, uint64_t most, struct machine_input *input)
+{
+    struct input_extent extent;
+    bool good = input_measure(log, size, most, &extent);
+    *input = (struct machine_input){extent.size, extent.frames, extent.to_end};
+    return good;
+}
+
+enum machine_replay machine_get_replay(const machine *m, const char **why)
+{
+    const struct input_log *log = devices_get_log(m->guest.devices);
+    *why = log->why;
+    return log->mode == INPUT_REPLAYED   ? MACHINE_REPLAY_ON
+           : log->mode == INPUT_DIVERGED ? MACHINE_REPLAY_DIVERGED
+                                         : MACHINE_REPLAY_NONE;
 }
 
 bool machine_get_device_info(const machine *m, struct device_info *info)

@@ -11,15 +11,18 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "core/base/clock.h"
 #include "core/state/guest.h"
 #include "guest/device_page.h"
+#include "input_log.h"
 
 #define SECOND 1000000000ull
 #define VIRTUAL_READ_NS 1000 // what reading the virtual clock adds to it, so that polling loops end
 #define MILLISECOND 1000000ull
 #define WAIT_MAX_NS 100000000ull // of one sleep on the condition variable
+#define LATE_NS 100000000ull // by so much a replay may be late and still catch up
 
 // The guest's last look at its clock; emulation thread.
 struct look {
@@ -34,7 +37,10 @@ struct devices {
     uint32_t ring_head; // events put into the guest's ring so far; emulation thread
     uint32_t audio_tail; // samples taken from the guest's ring so far; emulation thread
     struct look look;
+    struct input_log input; // emulation thread
+    uint64_t logged_ns; // the clock at its last point; emulation thread
     pthread_mutex_t lock; // for all that follows
+    bool live; // there is no log: input.mode is INPUT_LIVE
     pthread_cond_t wake;
     // the clock: guest time guest_ns at host time host_ns, running at speed percent since; 0 = virtual
     uint64_t guest_ns, host_ns;
@@ -61,6 +67,11 @@ static bool create_page(struct devices *d)
     return true;
 }
 
+static uint32_t clock_mode(const struct devices *d)
+{
+    return d->speed ? DEVICE_CLOCK_REAL : DEVICE_CLOCK_VIRTUAL;
+}
+
 struct devices *devices_create(const struct guest *g)
 {
     struct devices *d = calloc(1, sizeof *d);
@@ -82,9 +93,15 @@ struct devices *devices_create(const struct guest *g)
         return NULL;
     }
     if (d->page) {
-        d->page->info.clock_mode = d->speed ? DEVICE_CLOCK_REAL : DEVICE_CLOCK_VIRTUAL;
+        d->page->info.clock_mode = clock_mode(d);
         d->page->audio.wanted = g->config.audio != NULL;
     }
+    if (g->config.record_input)
+        d->input.mode = INPUT_RECORDED;
+    if (g->config.replay_input)
+        d->input = (struct input_log){
+            .mode = INPUT_REPLAYED, .from = g->config.replay_input, .end = g->config.replay_size};
+    d->live = d->input.mode == INPUT_LIVE;
     return d;
 }
 
@@ -98,6 +115,7 @@ void devices_destroy(struct devices *d)
         close(d->fd);
     pthread_cond_destroy(&d->wake);
     pthread_mutex_destroy(&d->lock);
+    free(d->input.bytes);
     free(d);
 }
 
@@ -129,24 +147,13 @@ static void set_anchor(struct devices *d)
     d->host_ns = clock_monotonic_ns();
 }
 
-uint64_t devices_clock_ns(struct devices *d)
-{
-    pthread_mutex_lock(&d->lock);
-    if (!d->speed)
-        d->guest_ns += VIRTUAL_READ_NS;
-    uint64_t now = clock_locked(d);
-    pthread_mutex_unlock(&d->lock);
-    return now;
-}
-
 void devices_set_speed(struct devices *d, unsigned percent)
 {
     pthread_mutex_lock(&d->lock);
     set_anchor(d);
     d->speed = percent;
-    if (d->page)
-        __atomic_store_n(&d->page->info.clock_mode, percent ? DEVICE_CLOCK_REAL : DEVICE_CLOCK_VIRTUAL,
-                         __ATOMIC_RELAXED);
+    if (d->page && d->live)
+        __atomic_store_n(&d->page->info.clock_mode, clock_mode(d), __ATOMIC_RELAXED);
     pthread_cond_broadcast(&d->wake);
     pthread_mutex_unlock(&d->lock);
 }
@@ -194,13 +201,20 @@ static bool wait_until(struct guest *g, uint64_t deadline, bool for_event)
     return reached;
 }
 
+static uint64_t clock_now(struct devices *d)
+{
+    pthread_mutex_lock(&d->lock);
+    uint64_t clock = clock_locked(d);
+    pthread_mutex_unlock(&d->lock);
+    return clock;
+}
+
 bool devices_sleep(struct guest *g, uint64_t ns)
 {
     struct devices *d = g->devices;
-    pthread_mutex_lock(&d->lock);
-    uint64_t deadline = clock_locked(d) + ns;
-    pthread_mutex_unlock(&d->lock);
-    return wait_until(g, deadline, false);
+    // A replayed sleep takes its time when the guest next looks at the clock.
+    bool reached = d->input.mode == INPUT_REPLAYED || wait_until(g, clock_now(d) + ns, false);
+    return input_take_number(&d->input, reached);
 }
 
 // ---- events ----
@@ -218,22 +232,139 @@ bool devices_post(struct devices *d, const struct device_event *event)
     return room;
 }
 
-void devices_poll(struct devices *d)
+// What there is at this point; the events leave the queue. The lock is held.
+static void gather(struct devices *d, bool takes_input, struct input_point *point)
+{
+    point->clock_ns = clock_locked(d);
+    point->clock_mode = clock_mode(d);
+    point->count = 0;
+    point->has_input = false;
+    if (!d->page || !takes_input)
+        return;
+    uint32_t waiting = d->ring_head - __atomic_load_n(&d->page->ring.event_tail, __ATOMIC_ACQUIRE);
+    for (; d->event_count && waiting < DEVICE_EVENTS; waiting++) {
+        point->events[point->count++] = d->events[d->first_event];
+        d->first_event = (d->first_event + 1) % DEVICE_EVENTS;
+        d->event_count--;
+    }
+    point->has_input = point->count || point->clock_mode != d->page->info.clock_mode;
+}
+
+// Shows the guest what there is at this point.
+static void show(struct devices *d, const struct input_point *point)
 {
     if (!d->page)
         return;
     struct device_ring *ring = &d->page->ring;
-    pthread_mutex_lock(&d->lock);
-    uint32_t waiting = d->ring_head - __atomic_load_n(&ring->event_tail, __ATOMIC_ACQUIRE);
-    for (; d->event_count && waiting < DEVICE_EVENTS; waiting++) {
-        ring->events[d->ring_head++ % DEVICE_EVENTS] = d->events[d->first_event];
-        d->first_event = (d->first_event + 1) % DEVICE_EVENTS;
-        d->event_count--;
-    }
-    uint64_t clock = clock_locked(d);
-    pthread_mutex_unlock(&d->lock);
-    ring->clock_us = clock / 1000;
+    for (unsigned i = 0; i < point->count; i++)
+        ring->events[d->ring_head++ % DEVICE_EVENTS] = point->events[i];
+    if (point->has_input)
+        __atomic_store_n(&d->page->info.clock_mode, point->clock_mode, __ATOMIC_RELAXED);
+    ring->clock_us = point->clock_ns / 1000;
     __atomic_store_n(&ring->event_head, d->ring_head, __ATOMIC_RELEASE);
+}
+
+// What a guest sees at a time of its own clock, it sees when that time has come.
+static void keep_pace(struct guest *g, uint64_t clock)
+{
+    struct devices *d = g->devices;
+    pthread_mutex_lock(&d->lock);
+    bool paced = d->speed;
+    d->event_count = 0; // what the user does meanwhile does not count
+    if (!paced || clock_locked(d) > clock + LATE_NS) {
+        d->guest_ns = clock;
+        d->host_ns = clock_monotonic_ns();
+    }
+    pthread_mutex_unlock(&d->lock);
+    if (paced)
+        wait_until(g, clock, false);
+}
+
+// A point of the log: the guest looks at its clock, and input may get in. Returns what the clock says.
+static uint64_t pass_point(struct guest *g, bool takes_input)
+{
+    struct devices *d = g->devices;
+    struct input_point point;
+    pthread_mutex_lock(&d->lock);
+    if (d->input.mode == INPUT_RECORDED)
+        gather(d, takes_input, &point);
+    pthread_mutex_unlock(&d->lock);
+    input_take_point(&d->input, &point);
+    if (d->input.mode != INPUT_RECORDED)
+        keep_pace(g, point.clock_ns);
+    if (d->input.mode == INPUT_DIVERGED)
+        atomic_store(&g->stop_requested, true);
+    show(d, &point);
+    d->logged_ns = point.clock_ns;
+    return point.clock_ns;
+}
+
+uint64_t devices_clock_ns(struct guest *g, bool takes_input)
+{
+    struct devices *d = g->devices;
+    pthread_mutex_lock(&d->lock);
+    if (!d->speed)
+        d->guest_ns += VIRTUAL_READ_NS;
+    uint64_t now = clock_locked(d);
+    pthread_mutex_unlock(&d->lock);
+    return d->input.mode == INPUT_LIVE ? now : pass_point(g, takes_input);
+}
+
+void devices_poll(struct devices *d)
+{
+    if (!d->page || d->input.mode != INPUT_LIVE)
+        return;
+    struct input_point point;
+    pthread_mutex_lock(&d->lock);
+    gather(d, true, &point);
+    pthread_mutex_unlock(&d->lock);
+    show(d, &point);
+}
+
+// The log that was replayed has ended, and the guest goes on with what the host has: from the time that it
+// was told last, with no key held.
+static void go_live(struct devices *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->live = true;
+    d->guest_ns = d->logged_ns;
+    d->host_ns = clock_monotonic_ns();
+    d->page->info.clock_mode = clock_mode(d);
+    d->first_event = 0;
+    d->event_count = 1;
+    d->events[0] = (struct device_event){.type = DEVICE_EVENT_RELEASE_ALL};
+    pthread_mutex_unlock(&d->lock);
+}
+
+static void log_frame(struct devices *d)
+{
+    const struct device_page *page = d->page;
+    uint64_t palette = XXH3_64bits(page->palette, sizeof page->palette);
+    if (!input_take_frame(&d->input, XXH3_64bits_withSeed(page->frame, sizeof page->frame, palette)))
+        go_live(d);
+}
+
+uint64_t devices_log_number(struct devices *d, uint64_t number)
+{
+    return input_take_number(&d->input, number);
+}
+
+void devices_log_end(struct devices *d, uint32_t how)
+{
+    input_take_end(&d->input, how);
+}
+
+void devices_take_log(struct devices *d, uint8_t **bytes, size_t *size)
+{
+    *bytes = d->input.bytes;
+    *size = d->input.size;
+    d->input.bytes = NULL;
+    d->input.size = d->input.room = 0;
+}
+
+const struct input_log *devices_get_log(const struct devices *d)
+{
+    return &d->input;
 }
 
 // ---- idle ----
@@ -250,15 +381,7 @@ static struct look look_now(struct guest *g, uint64_t clock)
                          .events = g->devices->ring_head};
 }
 
-static uint64_t clock_now(struct devices *d)
-{
-    pthread_mutex_lock(&d->lock);
-    uint64_t clock = clock_locked(d);
-    pthread_mutex_unlock(&d->lock);
-    return clock;
-}
-
-bool devices_may_wait(struct guest *g)
+static bool may_sleep(struct guest *g)
 {
     struct devices *d = g->devices;
     pthread_mutex_lock(&d->lock);
@@ -267,9 +390,14 @@ bool devices_may_wait(struct guest *g)
     return runs && d->page && atomic_load_explicit(&g->idle_wanted, memory_order_relaxed);
 }
 
+bool devices_may_wait(struct guest *g)
+{
+    return g->devices->input.mode == INPUT_LIVE && may_sleep(g);
+}
+
 void devices_wait(struct guest *g)
 {
-    if (devices_may_wait(g))
+    if (may_sleep(g))
         wait_until(g, (clock_now(g->devices) / MILLISECOND + 1) * MILLISECOND, true);
     devices_poll(g->devices);
 }
@@ -281,7 +409,7 @@ void devices_look(struct guest *g)
     d->look = look;
     if (look.millisecond != last.millisecond || look.system_calls != last.system_calls + 1 ||
         look.events != last.events || look.instructions - last.instructions > WAITING_INSTRUCTIONS ||
-        !devices_may_wait(g))
+        d->input.mode == INPUT_REPLAYED || !may_sleep(g))
         return;
     devices_wait(g);
     d->look = look_now(g, clock_now(d)); // what this look will see
@@ -314,6 +442,8 @@ static void present(struct guest *g)
 {
     const struct device_page *page = g->devices->page;
     g->stats.frames++;
+    if (g->devices->input.mode != INPUT_LIVE)
+        log_frame(g->devices);
     take_audio(g);
     const struct machine_frame frame = {.indices = page->frame,
                                         .palette = page->palette,
@@ -335,12 +465,15 @@ int64_t devices_ioctl(struct guest *g, uint32_t request, uint64_t argument)
         uint64_t deadline = clock_locked(d) + argument * 1000000u;
         bool is_virtual = !d->speed;
         pthread_mutex_unlock(&d->lock);
-        if (!is_virtual)
+        if (!is_virtual && d->input.mode != INPUT_REPLAYED)
             wait_until(g, deadline, true); // the guest looks at its clock itself
         break;
     default: return -ENOTTY;
     }
-    devices_poll(d);
+    if (d->input.mode == INPUT_LIVE)
+        devices_poll(d);
+    else
+        pass_point(g, true);
     return 0;
 }
 

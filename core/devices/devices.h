@@ -4,12 +4,14 @@
 #define CORE_DEVICES_DEVICES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct guest;
 struct devices;
 struct device_event;
 struct device_info;
+struct input_log;
 
 // As config.clock and config.device of the guest say. NULL with errno if the host denies the page.
 struct devices *devices_create(const struct guest *g);
@@ -20,8 +22,9 @@ int devices_fd(struct devices *d);
 int64_t devices_ioctl(struct guest *g, uint32_t request, uint64_t argument);
 
 // The guest's clock for clock_gettime and friends: nanoseconds since the machine started, scaled and
-// pausable. Without the device, the host's own clocks are used as they are.
-uint64_t devices_clock_ns(struct devices *d);
+// pausable. Without the device, the host's own clocks are used as they are. takes_input: while there is a
+// log, events may get into the ring, too.
+uint64_t devices_clock_ns(struct guest *g, bool takes_input);
 // Any thread; see machine_set_speed and machine_set_clock_paused.
 void devices_set_speed(struct devices *d, unsigned percent);
 void devices_set_paused(struct devices *d, bool paused);
@@ -40,9 +43,20 @@ void devices_wake(struct devices *d);
 
 // Any thread; see machine_post_event.
 bool devices_post(struct devices *d, const struct device_event *event);
-// Copies queued events into the guest's ring and the clock into its page: at system calls and budget ends.
+// Copies queued events into the guest's ring and the clock into its page: at budget ends. Does nothing while
+// there is a log: where a budget ends hangs on the engine.
 void devices_poll(struct devices *d);
 // Any thread; see machine_get_device_info.
 bool devices_get_info(const struct devices *d, struct device_info *info);
+
+// ---- the log of what comes from outside (input_log.h), as the configuration wants it; emulation thread ----
+
+// Another number from outside, below 2^62: it, or what the log has instead.
+uint64_t devices_log_number(struct devices *d, uint64_t number);
+// The program has ended; how: enum machine_state.
+void devices_log_end(struct devices *d, uint32_t how);
+// Hands over what has been written down since the last call, on the heap, or NULL.
+void devices_take_log(struct devices *d, uint8_t **bytes, size_t *size);
+const struct input_log *devices_get_log(const struct devices *d);
 
 #endif

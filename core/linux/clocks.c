@@ -43,13 +43,15 @@ static int read_clock(struct linux_process *p, int clock, struct timespec *t)
     }
     if (clock > CLOCK_TAI || clock < 0)
         return -EINVAL;
-    uint64_t now = devices_clock_ns(p->guest->devices);
+    uint64_t now = devices_clock_ns(p->guest, true);
     if (is_wall_clock(clock)) {
         if (!p->epoch) {
             struct timespec host;
             clock_gettime(CLOCK_REALTIME, &host);
             uint64_t wall = (uint64_t)host.tv_sec * SECOND + (uint64_t)host.tv_nsec - now;
-            p->epoch = p->guest->config.clock == MACHINE_CLOCK_VIRTUAL ? VIRTUAL_EPOCH * SECOND : wall;
+            if (p->guest->config.clock == MACHINE_CLOCK_VIRTUAL)
+                wall = VIRTUAL_EPOCH * SECOND;
+            p->epoch = devices_log_number(p->guest->devices, wall);
         }
         now += p->epoch;
     }
@@ -101,7 +103,7 @@ int64_t sys_times(struct linux_process *p, const uint64_t *a)
     struct tms t = {0};
     int64_t now = times(&t);
     if (own_clock(p)) {
-        now = (int64_t)(devices_clock_ns(p->guest->devices) / (SECOND / 100));
+        now = (int64_t)(devices_clock_ns(p->guest, true) / (SECOND / 100));
         t = (struct tms){.tms_utime = now};
     }
     return a[0] && !copy_out(p, a[0], &t, sizeof t) ? -EFAULT : now;

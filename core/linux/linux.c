@@ -86,12 +86,32 @@ int64_t sys_clone3(struct linux_process *p, const uint64_t *a)
     return -ENOSYS; // libc then calls clone
 }
 
+// Calls whose results are the host's, and in no log of input. No game makes one; should a program, then a
+// replay that goes another way is no riddle.
+static void tell_unlogged(const struct guest *g, uint64_t number)
+{
+    static const struct {
+        uint16_t number;
+        const char *name;
+    } unlogged[] = {
+        {20, "epoll_create1"}, {43, "statfs"},         {44, "fstatfs"},      {72, "pselect6"},
+        {73, "ppoll"},         {85, "timerfd_create"}, {141, "getpriority"}, {165, "getrusage"},
+        {168, "getcpu"},       {179, "sysinfo"},       {198, "socket"},
+    };
+    for (size_t i = 0; i < sizeof unlogged / sizeof *unlogged; i++)
+        if (number == unlogged[i].number && process_first_unknown(number))
+            guest_log(g, "the program calls %s, whose results a recording of input does not hold",
+                      unlogged[i].name);
+}
+
 void linux_system_call(struct guest *g)
 {
     struct linux_process *p = g->process;
     cpu *c = &g->cpu;
     uint64_t number = (uint32_t)c->x[8];
     int64_t result;
+    if (g->config.record_input || g->config.replay_input)
+        tell_unlogged(g, number);
     if (number < CALL_NUMBERS && calls[number]) {
         result = calls[number](p, c->x);
     } else {

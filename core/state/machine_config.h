@@ -72,6 +72,9 @@ struct machine_config {
     bool loops; // replace what is proved, from the start on
     bool verify; // run the plain loop beside every replaced one and compare; config.log tells what differs
     bool idle; // see machine_set_idle
+    bool record_input; // what reaches the guest from outside is written down: machine_take_input
+    const void *replay_input; // such a log, replay_size bytes, takes the outside's place; NULL = none
+    size_t replay_size;
     void *user;
     // On the emulation thread, for each presented frame. May block (vsync, pause).
     void (*present)(void *user, const struct machine_frame *frame);

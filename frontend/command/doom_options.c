@@ -37,6 +37,8 @@ static const struct option own_options[] = {
     {"screenshot", OPTION_SCREENSHOT, 0, 0},
     {"frame-hash", OPTION_PATH, 0, offsetof(struct options, frame_hash)},
     {"stats", OPTION_PATH, 0, offsetof(struct options, stats)},
+    {"record-input", OPTION_PATH, 0, offsetof(struct options, record_input)},
+    {"replay-input", OPTION_PATH, 0, offsetof(struct options, replay_input)},
     {"explain-loop", OPTION_LOOP, 0, 0},
     {"csv", OPTION_PATH, 0, offsetof(struct options, csv)},
     {"json", OPTION_PATH, 0, offsetof(struct options, json)},
@@ -296,6 +298,9 @@ void doom_options_print_help(FILE *stream)
           "  --headless            run, and end with the demo or after --frames N\n"
           "  --frame-hash FILE     a line a frame: frame, gametic, XXH3-64 of picture and palette\n"
           "  --screenshot FRAME:FILE.png\n"
+          "machine states\n"
+          "  --record-input FILE   record all that the game hangs on: keys, mouse, clock, saved games\n"
+          "  --replay-input FILE   the same game again, frame by frame, with any engine and switches\n"
           "figures (FILE - is standard output)\n"
           "  --stats FILE.json     counters and game state, renewed every second\n"
           "  --csv FILE            a row a frame; --json FILE the summary\n"
@@ -308,6 +313,6 @@ void doom_options_print_help(FILE *stream)
           "\n"
           "In the game: ` opens the panel with every switch; ` then H shows the keys.\n"
           "Exit status: 0 ok, 1 usage, 2 no WAD, 3 no display, 4 guest fault,\n"
-          "5 --verify found a difference, 6 engine error, 130 Ctrl-C\n",
+          "5 --verify or a replay found a difference, 6 engine error, 130 Ctrl-C\n",
           stream);
 }

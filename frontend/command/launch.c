@@ -14,6 +14,7 @@
 #include "frontend/base/paths.h"
 #include "frontend/base/prefix.h"
 #include "game_check.h"
+#include "replay.h"
 #include "wad_damage.h"
 
 #define GUEST_SAVES "/saves"
@@ -185,7 +186,7 @@ static bool add_doom_option(struct launch *launch, const struct doom_option *opt
     for (size_t i = 0; good && i < option->values.count; i++) {
         const char *value = option->values.items[i];
         switch (option->files) {
-        case DOOM_IWAD: break; // comes first, in launch_prepare
+        case DOOM_IWAD: break; // comes first, in prepare_game
         case DOOM_NO_FILES: text_list_add(&launch->arguments, text_copy(value)); break;
         case DOOM_WADS: good = add_wad(launch, option->name, value, failure); break;
         case DOOM_READS: good = add_read(launch, option->name, value, failure); break;
@@ -197,12 +198,10 @@ static bool add_doom_option(struct launch *launch, const struct doom_option *opt
     return good;
 }
 
-bool launch_prepare(struct launch *launch, const struct options *options, const struct settings *settings,
-                    struct failure *failure)
+// What the options ask for: WADs, files, the engine's command line, the clock.
+static bool prepare_game(struct launch *launch, const struct options *options,
+                         const struct settings *settings, struct failure *failure)
 {
-    *launch = (struct launch){0};
-    const char *guest = getenv("NEURODOOM_GUEST");
-    launch->program = guest && *guest ? text_copy(guest) : path_installed(PREFIX_GUEST);
     if (!choose_iwad(launch, options, settings, failure)) {
         return false;
     }
@@ -230,23 +229,38 @@ bool launch_prepare(struct launch *launch, const struct options *options, const 
     if (demos) {
         grants_add(&launch->setup.grants, demos, text_copy(GUEST_DEMOS), true);
     }
-    if (!good || !machine_setup_fill(&launch->setup, options, settings, false, failure)) {
-        return false;
-    }
-
     launch->timed_demo = doom_options_given(options, "-timedemo") != NULL;
     bool virtual_clock =
         settings->clock == CLOCK_VIRTUAL || (settings->clock == CLOCK_AUTO && options->headless);
-    launch->speed = settings->speed != SPEED_AUTO ? settings->speed : virtual_clock ? SPEED_MAX : 100;
+    machine->clock = virtual_clock ? MACHINE_CLOCK_VIRTUAL : MACHINE_CLOCK_REAL;
+    machine->ram = (uint64_t)settings->ram << 20;
+    machine->record_input = options->record_input != NULL;
+    return good;
+}
+
+bool launch_prepare(struct launch *launch, const struct options *options, const struct settings *settings,
+                    struct failure *failure)
+{
+    *launch = (struct launch){0};
+    const char *guest = getenv("NEURODOOM_GUEST");
+    launch->program = guest && *guest ? text_copy(guest) : path_installed(PREFIX_GUEST);
+    if (!(options->replay_input ? replay_prepare(launch, options, failure)
+                                : prepare_game(launch, options, settings, failure)) ||
+        !machine_setup_fill(&launch->setup, options, settings, false, failure)) {
+        return false;
+    }
     static const char *const no_environment[] = {NULL};
+    struct machine_config *machine = &launch->setup.config;
+    bool virtual_clock = machine->clock == MACHINE_CLOCK_VIRTUAL;
     machine->program = launch->program;
     machine->argv = (const char *const *)launch->arguments.items;
     machine->envp =
         launch->environment.count ? (const char *const *)launch->environment.items : no_environment;
-    machine->ram = (uint64_t)settings->ram << 20;
     machine->device = true;
-    machine->deterministic = virtual_clock;
-    machine->clock = virtual_clock ? MACHINE_CLOCK_VIRTUAL : MACHINE_CLOCK_REAL;
+    machine->deterministic = virtual_clock || machine->record_input || machine->replay_input;
+    // Nobody looks on while a replay runs without a window.
+    bool hurries = virtual_clock || (machine->replay_input && options->headless);
+    launch->speed = settings->speed != SPEED_AUTO ? settings->speed : hurries ? SPEED_MAX : 100;
     return true;
 }
 
@@ -274,6 +288,7 @@ void launch_blame_wads(const struct launch *launch, struct failure *failure)
 void launch_free(struct launch *launch)
 {
     machine_setup_free(&launch->setup);
+    replay_free(launch);
     demo_files_free(&launch->recording);
     free(launch->program);
     free(launch->iwad);

@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "demo_files.h"
+#include "input_file.h"
 #include "machine_setup.h"
 #include "options.h"
 #include "wad.h"
@@ -25,6 +26,8 @@ struct launch {
     int speed; // percent or SPEED_MAX
     struct text_list arguments, environment;
     struct demo_recording recording;
+    struct input_file *replayed; // what is replayed, or NULL
+    struct scratch copies; // the folder of what a replay may write
 };
 
 // The host folder for a kind of the user's files below $XDG_DATA_HOME/neurodoom, created if it is missing;

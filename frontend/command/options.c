@@ -166,6 +166,8 @@ void options_free(struct options *options)
     free(options->json);
     free(options->config_file);
     free(options->models);
+    free(options->record_input);
+    free(options->replay_input);
     text_list_free(&options->folders);
     text_list_free(&options->settings);
     *options = (struct options){0};

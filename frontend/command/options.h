@@ -53,6 +53,7 @@ struct options {
     struct screenshot_order *screenshots;
     size_t screenshot_count;
     char *frame_hash, *stats, *csv, *json, *wav, *audio_hash, *config_file, *models; // paths or NULL
+    char *record_input, *replay_input; // the same
     struct text_list folders; // that the program may write in
     struct text_list settings; // "section.key=value"
     struct doom_option *doom;

@@ -25,6 +25,7 @@ struct output {
     const struct launch *launch;
     struct new_file hashes; // stream is NULL without --frame-hash
     struct audio_files *audio; // NULL without --wav and --audio-hash
+    struct input_writer *input; // NULL without --record-input
     struct recording *whole; // of --csv and --json, or NULL
     pthread_mutex_t lock;
     struct recording *live; // under lock: started by a key, or NULL
@@ -128,6 +129,19 @@ struct output *output_open(const struct options *options, const struct settings 
             return NULL;
         }
     }
+    if (options->record_input) {
+        o->input = input_writer_open(options->record_input, &launch->setup.config, failure);
+        if (!o->input) {
+            if (o->hashes.stream) {
+                new_file_discard(&o->hashes);
+            }
+            if (o->audio) {
+                audio_files_close(o->audio);
+            }
+            free(o);
+            return NULL;
+        }
+    }
     o->options = options;
     o->settings = settings;
     o->launch = launch;
@@ -136,6 +150,13 @@ struct output *output_open(const struct options *options, const struct settings 
         o->whole = record_start();
     }
     return o;
+}
+
+static void cannot_record(struct output *o)
+{
+    log_line(LOG_ERROR, "cannot write %s: %s; nothing more is recorded", o->options->record_input,
+             strerror(errno));
+    o->failed = true;
 }
 
 static void take_screenshots(struct output *o, const struct machine_frame *frame)
@@ -151,6 +172,21 @@ static void take_screenshots(struct output *o, const struct machine_frame *frame
             o->failed = true;
         }
     }
+}
+
+static void record_input(struct output *o, struct session *s)
+{
+    if (o->input && !input_writer_take(o->input, session_machine(s))) {
+        cannot_record(o);
+    }
+}
+
+// Without a window nobody goes on where a replay has ended.
+static bool replay_is_over(const struct output *o, struct session *s)
+{
+    const char *why;
+    return o->options->replay_input && o->options->headless &&
+           machine_get_replay(session_machine(s), &why) == MACHINE_REPLAY_NONE;
 }
 
 bool output_frame(struct output *o, struct session *s, const struct machine_frame *frame,
@@ -175,12 +211,13 @@ bool output_frame(struct output *o, struct session *s, const struct machine_fram
     }
     pthread_mutex_unlock(&o->lock);
     take_screenshots(o, frame);
-    return !o->options->frames || frame->number < o->options->frames;
+    record_input(o, s);
+    return (!o->options->frames || frame->number < o->options->frames) && !replay_is_over(o, s);
 }
 
 bool output_wants_audio(const struct output *o)
 {
-    return o->audio;
+    return o->audio || o->options->record_input || o->options->replay_input;
 }
 
 void output_audio(struct output *o, const int16_t (*samples)[2], size_t count)
@@ -282,6 +319,12 @@ static bool report_unwritten(bool good, const char *path)
 bool output_close(struct output *o, struct session *s)
 {
     const struct options *options = o->options;
+    if (o->input && s) {
+        record_input(o, s);
+    }
+    if (o->input && !input_writer_close(o->input) && !o->failed) {
+        cannot_record(o);
+    }
     bool good = !o->failed;
     if (o->live) {
         char *saved;

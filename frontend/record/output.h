@@ -23,7 +23,8 @@ struct output *output_open(const struct options *options, const struct settings 
 bool output_frame(struct output *o, struct session *s, const struct machine_frame *frame,
                   const struct frame_figures *figures);
 
-// Whether options ask for what the guest sounds like; then its samples, on the emulation thread.
+// Whether options ask for what the guest sounds like, if only because a recorded one always makes sound; then
+// its samples, on the emulation thread.
 bool output_wants_audio(const struct output *o);
 void output_audio(struct output *o, const int16_t (*samples)[2], size_t count);
 

@@ -31,6 +31,11 @@ enum status session_conclude(struct session *s, bool interrupted, struct failure
     if (session_get_timing(s, &timing)) {
         print_timing(&timing);
     }
+    const char *why;
+    if (machine_get_replay(session_machine(s), &why) == MACHINE_REPLAY_DIVERGED) {
+        fail(failure, STATUS_DIFFERS, "--replay-input: %s", why);
+        return STATUS_DIFFERS;
+    }
     if (state.end == SESSION_FAULTED) {
         fail(failure, STATUS_FAULT, "the guest did something impossible and was stopped\n%s",
              session_end_text(s));

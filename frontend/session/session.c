@@ -37,6 +37,7 @@ struct session {
     machine *machine;
     struct session_callbacks callbacks;
     bool virtual_clock;
+    bool replaying; // under lock
     pthread_t thread;
     bool joined;
 
@@ -208,6 +209,37 @@ static void hold_back(struct session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+static void machine_says(void *user, const char *line)
+{
+    struct session *s = user;
+    log_line(LOG_WARNING, "%s", line);
+    pthread_mutex_lock(&s->lock);
+    free(s->message);
+    s->message = text_copy(line);
+    pthread_mutex_unlock(&s->lock);
+}
+
+// Whether a recording is replayed; at its end the guest goes on with what the user does.
+static void follow_replay(struct session *s)
+{
+    const char *why;
+    if (s->replaying && machine_get_replay(s->machine, &why) == MACHINE_REPLAY_NONE) {
+        pthread_mutex_lock(&s->lock);
+        s->replaying = false;
+        pthread_mutex_unlock(&s->lock);
+        machine_says(s, "the recording ends here: from now on the game is live");
+    }
+}
+
+// A guest that is replayed does not hear of it: it has to be stopped.
+static void ask_to_end(struct session *s)
+{
+    session_post(s, &(struct device_event){.type = DEVICE_EVENT_QUIT});
+    pthread_mutex_lock(&s->lock);
+    s->stop |= s->replaying;
+    pthread_mutex_unlock(&s->lock);
+}
+
 static void present(void *user, const struct machine_frame *frame)
 {
     struct session *s = user;
@@ -220,10 +252,11 @@ static void present(void *user, const struct machine_frame *frame)
     if (s->callbacks.wake) {
         publish_picture(s, frame);
     }
+    follow_replay(s);
     if (s->callbacks.frame && !s->callbacks.frame(s->callbacks.user, s, frame, &figures)) {
         s->enough = true;
         s->enough_until_ns = now + END_NS;
-        session_post(s, &(struct device_event){.type = DEVICE_EVENT_QUIT});
+        ask_to_end(s);
     }
     if (s->callbacks.wake) {
         s->callbacks.wake(s->callbacks.user);
@@ -237,16 +270,6 @@ static void take_audio(void *user, const int16_t (*samples)[2], size_t count)
 {
     struct session *s = user;
     s->callbacks.audio(s->callbacks.user, samples, count);
-}
-
-static void machine_says(void *user, const char *line)
-{
-    struct session *s = user;
-    log_line(LOG_WARNING, "%s", line);
-    pthread_mutex_lock(&s->lock);
-    free(s->message);
-    s->message = text_copy(line);
-    pthread_mutex_unlock(&s->lock);
 }
 
 static void guest_writes(void *user, int fd, const char *text, size_t length)
@@ -267,10 +290,11 @@ static void guest_writes(void *user, int fd, const char *text, size_t length)
 
 static bool stopping(struct session *s)
 {
+    const char *why;
     pthread_mutex_lock(&s->lock);
     bool stop = s->stop;
     pthread_mutex_unlock(&s->lock);
-    return stop;
+    return stop || machine_get_replay(s->machine, &why) == MACHINE_REPLAY_DIVERGED;
 }
 
 static void finish(struct session *s, enum machine_state state)
@@ -320,6 +344,7 @@ struct session *session_start(const struct machine_config *config, unsigned spee
     memset(s, 0, sizeof *s);
     s->callbacks = *callbacks;
     s->virtual_clock = config->clock == MACHINE_CLOCK_VIRTUAL;
+    s->replaying = config->replay_input;
     s->filling = 0;
     s->drawing = 1;
     atomic_init(&s->between, 2);
@@ -471,7 +496,7 @@ void session_set_dispatch(struct session *s, enum machine_dispatch dispatch)
 
 void session_ask_to_quit(struct session *s)
 {
-    session_post(s, &(struct device_event){.type = DEVICE_EVENT_QUIT});
+    ask_to_end(s);
     session_pause(s, false);
 }
 

@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) void require_aligned(__attribute__(
 
 static uint64_t read_counter(cpu *c)
 {
-    return devices_clock_ns(guest_of(c)->devices);
+    return devices_clock_ns(guest_of(c), false);
 }
 
 static void invalidate_code(cpu *c, uint64_t address)
