@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
-// A stroke font drawn for this program: printable ASCII, every glyph 8 units wide with a unit of air on its
-// right, so that figures stand in columns. x runs from 0 to 6; y from 0 (top of capitals) over 3 (top of
-// small letters) and 10 (baseline) to 13 (descenders). Strokes are separated by ';' and are points "x,y"; the
-// point after a '~' bends the line between its neighbours (a quadratic Bezier curve).
+// A stroke font drawn for this program: printable ASCII and a few signs, every glyph 8 units wide with a unit
+// of air on its right, so that figures stand in columns. x runs from 0 to 6; y from 0 (top of capitals) over
+// 3 (top of small letters) and 10 (baseline) to 13 (descenders). Strokes are separated by ';' and are points
+// "x,y"; the point after a '~' bends the line between its neighbours (a quadratic Bezier curve).
 #ifndef ASSETS_FONT_H
 #define ASSETS_FONT_H
 
+#include <stdint.h>
+
 #define FONT_FIRST ' '
-#define FONT_GLYPHS 95
+#define FONT_ASCII 95
+#define FONT_SIGNS 9
+#define FONT_GLYPHS (FONT_ASCII + FONT_SIGNS)
 #define FONT_ADVANCE 8.0f // units
 #define FONT_EM 14.0f // units: the size that a text's size in pixels means
 #define FONT_TOP (-1.0f) // y of the top of the em
@@ -121,6 +125,19 @@ static const char *const font_strokes[FONT_GLYPHS] = {
     /* | */ "3,-0.6 3,11.6",
     /* } */ "1.4,-0.6 ~3.2,-0.6 3.2,1.4 3.2,3.6 ~3.2,5.4 4.8,5.4 ~3.2,5.4 3.2,7.2 3.2,9.4 ~3.2,11.4 1.4,11.4",
     /* ~ */ "0.2,6.2 ~0.8,4.4 2,4.6 ~3,4.8 4,5.8 ~5.2,6.8 5.8,4.8",
+    // the signs, in the order of font_signs
+    /* × */ "0.8,3.2 5.2,7.6;5.2,3.2 0.8,7.6",
+    /* · */ "3,5.2 3,5.5",
+    /* ← */ "6,5.4 0,5.4;2.4,3 0,5.4 2.4,7.8",
+    /* ↑ */ "3,10 3,1;0.6,3.4 3,1 5.4,3.4",
+    /* → */ "0,5.4 6,5.4;3.6,3 6,5.4 3.6,7.8",
+    /* ↓ */ "3,1 3,10;0.6,7.6 3,10 5.4,7.6",
+    /* ≈ */ "0.2,4.6 ~1.6,2.6 3,4.2 ~4.4,5.8 5.8,3.8;0.2,7.6 ~1.6,5.6 3,7.2 ~4.4,8.8 5.8,6.8",
+    /* ✓ */ "0.4,6.4 2.4,9 5.8,2",
+    /* • */ "3,4.2 ~4.2,4.2 4.2,5.4 ~4.2,6.6 3,6.6 ~1.8,6.6 1.8,5.4 ~1.8,4.2 3,4.2;3,5.2 3,5.6",
 };
+
+static const uint16_t font_signs[FONT_SIGNS] = {0xd7,   0xb7,   0x2190, 0x2191, 0x2192,
+                                                0x2193, 0x2248, 0x2713, 0x2022};
 
 #endif

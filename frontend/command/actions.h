@@ -7,8 +7,8 @@
 enum action {
     ACTION_NONE = -1,
     ACTION_NEURAL,
-    ACTION_DISPATCH,
     ACTION_LOOPS,
+    ACTION_DISPATCH,
     ACTION_IDLE,
     ACTION_ENGINE,
     ACTION_COMPARE,
@@ -29,15 +29,27 @@ enum action {
     ACTION_ASPECT,
     ACTION_FILTER,
     ACTION_VSYNC,
+    ACTION_LOOP_PAGE,
+    ACTION_CORNER,
+    ACTION_OPACITY,
+    ACTION_OVERLAY_SCALE,
+    ACTION_VOLUME,
+    ACTION_MUTE_UNFOCUSED,
+    ACTION_PAUSE_UNFOCUSED,
     ACTION_HELP,
     ACTION_QUIT,
     ACTION_COUNT
 };
 
+// Where the panel shows it.
+enum action_page { PAGE_NEURAL, PAGE_PLAY, PAGE_PICTURE, PAGE_COMPARE };
+
 // A key is an SDL scancode name, that is a position on a US keyboard, or "Alt+" and one, or "-" for none.
 struct action_info {
     const char *name; // in the settings file
     const char *label; // in the panel and in help
+    const char *meaning; // in a line
+    enum action_page page;
     const char *leader; // key after the leader key
     const char *direct; // key on its own
     const char *missing; // what every build lacks for it, or NULL

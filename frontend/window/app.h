@@ -19,6 +19,7 @@
 #include "input.h"
 #include "overlay.h"
 #include "panel.h"
+#include "sheet.h"
 #include "toast.h"
 #include "video.h"
 
@@ -30,7 +31,9 @@ struct app {
     struct session *session; // NULL before and after the game
     struct video *video;
     struct audio *audio; // NULL: no sound
+    struct fonts *fonts;
     struct canvas *canvas;
+    struct sheet sheet; // what was drawn last over the picture
     struct input input;
     struct overlay overlay;
     struct panel panel;
@@ -41,7 +44,6 @@ struct app {
     bool paused; // by the user
     bool unfocused_pause; // because the window lost the focus
     bool focused;
-    bool show_keys; // the page of keys
     bool screenshot; // take one at the next drawing
     bool quitting; // the guest has been asked to
     uint64_t quit_deadline; // SDL_GetTicks64

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Drawing text, boxes and lines over the game's picture. Coordinates are pixels of the drawing area; colours
-// are 0xRRGGBBAA. Main thread only.
+// Drawing text, boxes and pictures over the game's picture. Coordinates are pixels of the drawing area;
+// colours are 0xRRGGBBAA. What it draws with are textures that are made once a size. Main thread only.
 #ifndef FRONTEND_CANVAS_H
 #define FRONTEND_CANVAS_H
 
 #include <SDL.h>
-#include <stdbool.h>
 #include <stdint.h>
+
+#include "font.h"
 
 struct canvas;
 
@@ -16,23 +17,22 @@ enum {
     INK_ON = 0x56b4e9ff,
     INK_OFF = (int)0xe69f00ff,
     INK_MARK = (int)0xf0e442ff,
-    INK_PANEL = 0x000000cc, // 80 % black
+    INK_LINE = 0xffffff30, // between parts of a card
 };
 
-// NULL if memory for textures is short.
-struct canvas *canvas_create(SDL_Renderer *renderer);
+// The fonts are the caller's and outlive it.
+struct canvas *canvas_create(SDL_Renderer *renderer, const struct fonts *fonts);
 void canvas_free(struct canvas *c);
 
-// The text's size in pixels from now on. Glyphs are drawn anew when it changes.
-void canvas_set_size(struct canvas *c, int pixels);
+// A filled box, its corners rounded.
+void canvas_box(struct canvas *c, const SDL_Rect *at, int radius, uint32_t colour);
+// One line of UTF-8 text, its top left at x, y.
+void canvas_text(struct canvas *c, int x, int y, enum style style, uint32_t colour, const char *text);
+// A picture of width by height pixels (ARGB), scaled to fill at.
+void canvas_picture(struct canvas *c, const SDL_Rect *at, const uint32_t *pixels, int width, int height);
 
-int canvas_line_height(const struct canvas *c);
-int canvas_advance(const struct canvas *c); // every glyph's width
-
-void canvas_box(struct canvas *c, int x, int y, int width, int height, uint32_t colour);
-void canvas_lines(struct canvas *c, const SDL_FPoint *points, int count, uint32_t colour);
-// One line of ASCII text, its top left at x, y; returns the x after it.
-int canvas_text(struct canvas *c, int x, int y, uint32_t colour, const char *text);
+// Waits until all that was asked for has been drawn.
+void canvas_flush(struct canvas *c);
 
 // Forgets textures that the renderer has lost.
 void canvas_renew(struct canvas *c);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "frontend/base/paths.h"
+#include "pages.h"
 
 // How long a guest that was asked to quit may take to save its configuration.
 #define QUIT_MS 2000
@@ -36,10 +37,18 @@ void controls_quit(struct app *app)
 }
 
 // A switch has been thrown: seen in the graph, and in what is being recorded.
-static void mark(struct app *app, char letter, const char *label)
+static void mark(struct app *app, const char *label)
 {
-    overlay_mark(&app->overlay, app->session, letter);
+    overlay_mark(&app->overlay, app->session, NULL);
     output_marker(app->output, label);
+}
+
+// The same of one that may change how long a frame takes: words say it to people, label in files.
+static void mark_switch(struct app *app, const char *words, const char *label)
+{
+    overlay_mark(&app->overlay, app->session, words);
+    output_marker(app->output, label);
+    toast_add(&app->toasts, "%s", words);
 }
 
 static void set_speed(struct app *app, unsigned speed)
@@ -49,11 +58,11 @@ static void set_speed(struct app *app, unsigned speed)
     session_set_speed(app->session, speed);
     if (speed == SPEED_MAX) {
         toast_add(&app->toasts, "as fast as possible");
-        mark(app, 'S', "speed=max");
+        mark(app, "speed=max");
     } else {
         toast_add(&app->toasts, "speed %u %%", speed);
         snprintf(label, sizeof label, "speed=%u", speed);
-        mark(app, 'S', label);
+        mark(app, label);
     }
 }
 
@@ -90,7 +99,7 @@ static void set_marker(struct app *app)
 {
     char label[24];
     snprintf(label, sizeof label, "m%u", ++app->markers);
-    mark(app, 'M', label);
+    mark(app, label);
     toast_add(&app->toasts, "marker %u", app->markers);
 }
 
@@ -101,7 +110,7 @@ static void pause_or_go(struct app *app)
     app->paused = pause;
     app->unfocused_pause = false;
     controls_apply_pause(app);
-    mark(app, 'P', pause ? "pause" : "go");
+    mark(app, pause ? "pause" : "go");
 }
 
 static void step(struct app *app)
@@ -115,10 +124,9 @@ static void switch_engine(struct app *app)
     bool interpreting = machine_get_engine(session_machine(app->session)) == MACHINE_ENGINE_INTERP;
     enum machine_engine engine = interpreting ? MACHINE_ENGINE_TRANSLATE : MACHINE_ENGINE_INTERP;
     session_set_engine(app->session, engine);
-    toast_add(&app->toasts, "engine %s", machine_engine_name(engine));
     char label[24];
     snprintf(label, sizeof label, "engine=%s", machine_engine_name(engine));
-    mark(app, 'X', label);
+    mark_switch(app, interpreting ? "translated" : "interpreted", label);
 }
 
 // The next value of a choice setting.
@@ -134,6 +142,20 @@ static void toggle(struct app *app, const char *name, bool *value)
     toast_add(&app->toasts, "%s %s", name, *value ? "on" : "off");
 }
 
+// The next of the steps from least to most, which are percent; then the least again.
+static void step_number(struct app *app, const char *name, int *value, int least, int most, int by)
+{
+    *value = *value >= most || *value < least ? least : *value - *value % by + by;
+    *value = *value > most ? most : *value;
+    toast_add(&app->toasts, "%s %d %%", name, *value);
+}
+
+static void open_panel(struct app *app, unsigned page)
+{
+    panel_open(&app->panel, page, false);
+    input_release_all(&app->input, app->session);
+}
+
 static void set_dispatch(struct app *app, enum machine_dispatch dispatch)
 {
     if (!machine_has_dispatch(session_machine(app->session))) {
@@ -141,10 +163,10 @@ static void set_dispatch(struct app *app, enum machine_dispatch dispatch)
         return;
     }
     session_set_dispatch(app->session, dispatch);
-    toast_add(&app->toasts, "dispatch %s", machine_dispatch_names[dispatch]);
-    char label[24];
+    char words[24], label[24];
+    snprintf(words, sizeof words, "dispatch %s", machine_dispatch_names[dispatch]);
     snprintf(label, sizeof label, "dispatch=%s", machine_dispatch_names[dispatch]);
-    mark(app, 'D', label);
+    mark_switch(app, words, label);
 }
 
 static void toggle_loops(struct app *app)
@@ -156,8 +178,7 @@ static void toggle_loops(struct app *app)
     }
     bool on = !machine_get_loops(m);
     machine_set_loops(m, on);
-    toast_add(&app->toasts, "loops %s", on ? "on" : "off");
-    mark(app, 'L', on ? "loops=on" : "loops=off");
+    mark_switch(app, on ? "loops on" : "loops off", on ? "loops=on" : "loops=off");
 }
 
 static void toggle_idle(struct app *app)
@@ -165,20 +186,18 @@ static void toggle_idle(struct app *app)
     machine *m = session_machine(app->session);
     bool on = !machine_get_idle(m);
     machine_set_idle(m, on);
-    toast_add(&app->toasts, "idle %s", on ? "on" : "off");
-    mark(app, 'I', on ? "idle=on" : "idle=off");
+    mark_switch(app, on ? "waiting on" : "waiting off", on ? "idle=on" : "idle=off");
 }
 
 enum neural controls_neural(const struct app *app)
 {
     machine *m = session_machine(app->session);
-    bool dispatch = machine_has_dispatch(m), loops = machine_has_loops(m);
-    if (!dispatch && !loops) {
+    if (!machine_has_dispatch(m) && !machine_has_loops(m)) {
         return NEURAL_MISSING;
     }
-    bool on =
-        (dispatch && machine_get_dispatch(m) != MACHINE_DISPATCH_OFF) || (loops && machine_get_loops(m));
-    return on ? NEURAL_ON : NEURAL_OFF;
+    bool dispatch = machine_has_dispatch(m) && machine_get_dispatch(m) != MACHINE_DISPATCH_OFF;
+    bool loops = machine_has_loops(m) && machine_get_loops(m);
+    return dispatch && loops ? NEURAL_ON : dispatch ? NEURAL_DISPATCH : loops ? NEURAL_LOOPS : NEURAL_OFF;
 }
 
 // All that nets switch, and idle with it: off, or on as the settings have it; everything if they have
@@ -203,8 +222,7 @@ static void toggle_neural(struct app *app)
     session_set_dispatch(app->session, on ? dispatch : MACHINE_DISPATCH_OFF);
     machine_set_loops(m, on && loops);
     machine_set_idle(m, on && idle);
-    toast_add(&app->toasts, "neural %s", on ? "on" : "off");
-    mark(app, 'N', on ? "neural=on" : "neural=off");
+    mark_switch(app, on ? "neural on" : "neural off", on ? "neural=on" : "neural=off");
 }
 
 void controls_perform(struct app *app, enum action action)
@@ -258,10 +276,14 @@ void controls_perform(struct app *app, enum action action)
         toggle(app, "vsync", &settings->vsync);
         video_apply(app->video);
         break;
-    case ACTION_HELP:
-        app->show_keys = !app->show_keys;
-        input_release_all(&app->input, app->session);
-        break;
+    case ACTION_CORNER: cycle(app, "overlay.corner", &settings->overlay_corner, CORNER_CHOICES); break;
+    case ACTION_OPACITY: step_number(app, "overlay opacity", &settings->overlay_opacity, 40, 100, 20); break;
+    case ACTION_OVERLAY_SCALE: step_number(app, "overlay size", &settings->overlay_scale, 50, 200, 25); break;
+    case ACTION_VOLUME: step_number(app, "volume", &settings->volume, 0, 100, 10); break;
+    case ACTION_MUTE_UNFOCUSED: toggle(app, "mute without focus", &settings->mute_unfocused); break;
+    case ACTION_PAUSE_UNFOCUSED: toggle(app, "pause without focus", &settings->pause_unfocused); break;
+    case ACTION_LOOP_PAGE: open_panel(app, PAGES_LOOPS); break;
+    case ACTION_HELP: open_panel(app, PAGES_HELP); break;
     case ACTION_QUIT: controls_quit(app); break;
     default: break;
     }
@@ -281,8 +303,12 @@ void controls_values(const struct app *app, char values[ACTION_COUNT][24])
         set_value(values[i], action_missing((enum action)i) ? "N/A" : "");
     }
     machine *m = session_machine(app->session);
-    enum neural neural = controls_neural(app);
-    set_value(values[ACTION_NEURAL], neural == NEURAL_ON ? "on" : neural == NEURAL_OFF ? "off" : "N/A");
+    static const char *const neural[] = {[NEURAL_MISSING] = "N/A",
+                                         [NEURAL_OFF] = "off",
+                                         [NEURAL_LOOPS] = "partly",
+                                         [NEURAL_DISPATCH] = "partly",
+                                         [NEURAL_ON] = "on"};
+    set_value(values[ACTION_NEURAL], neural[controls_neural(app)]);
     set_value(values[ACTION_DISPATCH],
               machine_has_dispatch(m) ? machine_dispatch_names[machine_get_dispatch(m)] : "N/A");
     set_value(values[ACTION_LOOPS], !machine_has_loops(m) ? "N/A" : machine_get_loops(m) ? "on" : "off");
@@ -297,6 +323,12 @@ void controls_values(const struct app *app, char values[ACTION_COUNT][24])
     set_value(values[ACTION_ASPECT], config_choice_name("window.aspect", settings->aspect));
     set_value(values[ACTION_FILTER], config_choice_name("window.filter", settings->filter));
     set_value(values[ACTION_VSYNC], settings->vsync ? "on" : "off");
+    set_value(values[ACTION_CORNER], config_choice_name("overlay.corner", settings->overlay_corner));
+    snprintf(values[ACTION_OPACITY], 24, "%d %%", settings->overlay_opacity);
+    snprintf(values[ACTION_OVERLAY_SCALE], 24, "%d %%", settings->overlay_scale);
+    snprintf(values[ACTION_VOLUME], 24, "%d %%", settings->volume);
+    set_value(values[ACTION_MUTE_UNFOCUSED], settings->mute_unfocused ? "on" : "off");
+    set_value(values[ACTION_PAUSE_UNFOCUSED], settings->pause_unfocused ? "on" : "off");
     if (app->speed == SPEED_MAX) {
         set_value(values[ACTION_MAX_SPEED], "on");
     } else {

@@ -7,8 +7,7 @@
 
 // Does what a key or a row of the panel stands for.
 void controls_perform(struct app *app, enum action action);
-// The nets as a whole: on if any of what they switch is.
-enum neural { NEURAL_MISSING, NEURAL_OFF, NEURAL_ON };
+// Which of what the nets switch is on.
 enum neural controls_neural(const struct app *app);
 // The state of every switch, for the panel.
 void controls_values(const struct app *app, char values[ACTION_COUNT][24]);

@@ -11,6 +11,7 @@
 #include "audio.h"
 #include "core/core.h"
 #include "display.h"
+#include "font.h"
 #include "frontend/base/host.h"
 #include "frontend/base/models.h"
 #include "frontend/base/paths.h"
@@ -165,6 +166,18 @@ static void examine_folders(FILE *stream)
     }
 }
 
+static void examine_font(const struct settings *settings, FILE *stream)
+{
+    struct fonts *fonts = fonts_create(settings->overlay_font);
+    if (fonts_are_built_in(fonts)) {
+        line(stream, "n/a", "font", "B612 is not in %s (sudo apt install fonts-b612): the built-in one",
+             settings->overlay_font);
+    } else {
+        line(stream, "ok", "font", "B612, in %s", settings->overlay_font);
+    }
+    fonts_free(fonts);
+}
+
 static void examine_nets(FILE *stream)
 {
     char base[4096];
@@ -196,6 +209,7 @@ bool doctor_examine(const struct settings *settings, FILE *stream)
     examine_engines(settings, stream);
     examine_wads(settings, stream);
     examine_display(stream);
+    examine_font(settings, stream);
     examine_folders(stream);
     examine_sound(stream);
     examine_nets(stream);

@@ -10,6 +10,7 @@
 #include "frontend/base/paths.h"
 #include "frontend/base/text.h"
 #include "page.h"
+#include "pages.h"
 
 static void save_screenshot(struct app *app)
 {
@@ -37,50 +38,60 @@ static void save_screenshot(struct app *app)
     free(folder);
 }
 
-static void draw_overlay(struct app *app, int width)
+static void layout_overlay(struct app *app)
 {
-    static const char *const neural[] = {[NEURAL_MISSING] = "N/A", [NEURAL_OFF] = "OFF", [NEURAL_ON] = "ON"};
     machine *m = session_machine(app->session);
     struct overlay_status status = {
+        .preset = (enum overlay_choice)app->settings->overlay,
+        .corner = app->settings->overlay_corner,
+        .opacity = app->settings->overlay_opacity,
+        .graph = app->settings->graph,
         .paused = controls_paused(app),
+        .neural = controls_neural(app),
         .engine = machine_engine_name(machine_get_engine(m)),
-        .neural = neural[controls_neural(app)],
         .dispatch = machine_has_dispatch(m) ? machine_dispatch_names[machine_get_dispatch(m)] : "",
         .has_loops = machine_has_loops(m),
         .loops = machine_get_loops(m),
         .idle = machine_get_idle(m),
+        .leader = app->settings->leader_key,
     };
     status.recording = output_recording(app->output, &status.recorded);
-    overlay_draw(&app->overlay, app->session, app->canvas, video_renderer(app->video), width, app->settings,
-                 &status);
+    overlay_layout(&app->sheet, &app->overlay, &status);
 }
 
+// Everything over the picture. What it costs is told: what has been drawn so far is not part of it.
 static void draw_over(struct app *app, int width, int height)
 {
-    SDL_Rect picture = video_picture_area(app->video);
+    struct overlay *o = &app->overlay;
+    canvas_flush(app->canvas);
+    uint64_t before = SDL_GetPerformanceCounter();
+    sheet_begin(&app->sheet, app->fonts, width, height, video_picture_area(app->video));
     if (app->page_text) {
-        page_draw(app->canvas, width, height, app->page_title, app->page_text, app->page_choices);
-        return;
+        page_layout(&app->sheet, app->page_title, app->page_text, app->page_choices);
+    } else if (app->session) {
+        overlay_look(o, app->session);
+        if (app->panel.open) {
+            pages_layout(app, &app->sheet);
+        } else {
+            layout_overlay(app);
+        }
+        toast_layout(&app->toasts, &app->sheet, app->settings->overlay_corner == CORNER_BOTTOM_LEFT);
     }
-    draw_overlay(app, width);
-    toast_draw(&app->toasts, app->canvas, &picture);
-    if (app->show_keys) {
-        char *text = page_keys(app->settings);
-        page_draw(app->canvas, width, height, "keys", text, "any key: back");
-        free(text);
-    }
-    if (app->panel.open) {
-        char values[ACTION_COUNT][24];
-        controls_values(app, values);
-        panel_draw(&app->panel, app->canvas, width, height, app->settings, (const char(*)[24])values);
-    }
+    sheet_draw(&app->sheet, app->canvas);
+    canvas_flush(app->canvas);
+    double ms = (double)(SDL_GetPerformanceCounter() - before) * 1000 / (double)SDL_GetPerformanceFrequency();
+    o->cost_ms += (ms - o->cost_ms) * (o->cost_ms > 0 ? 0.05 : 1);
 }
 
-static void set_text_size(struct app *app, int height, double pixel_ratio)
+// Text is 13 pixels high where the window has 720, and grows with it; the figures have to leave the middle of
+// the picture free.
+static void set_scale(struct app *app, int height, double pixel_ratio)
 {
-    double size = height / pixel_ratio / 48;
-    size = (size < 12 ? 12 : size) * app->settings->overlay_scale / 100 * pixel_ratio;
-    canvas_set_size(app->canvas, size < 8 ? 8 : size > 200 ? 200 : (int)(size + 0.5));
+    SDL_Rect picture = video_picture_area(app->video);
+    double scale = height / 720.0 * app->settings->overlay_scale / 100;
+    double most = picture.w / 600.0;
+    scale = scale > most ? most : scale;
+    fonts_set_scale(app->fonts, scale < pixel_ratio ? pixel_ratio : scale);
 }
 
 void draw_all(struct app *app)
@@ -95,7 +106,7 @@ void draw_all(struct app *app)
     int width, height;
     double pixel_ratio;
     video_size(app->video, &width, &height, &pixel_ratio);
-    set_text_size(app, height, pixel_ratio);
+    set_scale(app, height, pixel_ratio);
     video_draw(app->video);
     draw_over(app, width, height);
     if (app->screenshot) {

@@ -2,6 +2,7 @@
 #include "events.h"
 
 #include "controls.h"
+#include "pages.h"
 
 static void release_all(struct app *app)
 {
@@ -46,31 +47,41 @@ static void window_event(struct app *app, const SDL_WindowEvent *event)
 static void answer_panel(struct app *app, enum panel_answer answer)
 {
     if (answer == PANEL_CHOSEN) {
-        controls_perform(app, (enum action)app->panel.selected);
+        pages_choose(app);
     }
     app->dirty |= answer != PANEL_NOTHING;
 }
 
+// The keys that follow the leader key do so here too: tapping it and then one of them works as one sequence,
+// after which the panel is gone; later they leave it open.
 static void key_in_panel(struct app *app, const SDL_KeyboardEvent *key)
 {
-    if (key->keysym.scancode == app->input.leader && !key->repeat) {
-        app->panel.open = false;
-        app->dirty = true;
-        return;
-    }
-    enum panel_answer answer = panel_key(&app->panel, key->keysym.scancode);
-    if (answer != PANEL_NOTHING) {
-        answer_panel(app, answer);
-        return;
-    }
-    // The keys that follow the leader key do so here too: tapping it and then one of them works as one
-    // sequence.
+    struct panel *panel = &app->panel;
+    bool was_fresh = panel->fresh;
     enum action action = key->repeat ? ACTION_NONE : input_after_leader(&app->input, key);
     if (action == ACTION_NONE && !key->repeat) {
         action = input_direct(&app->input, key);
     }
-    if (action != ACTION_NONE) {
-        app->panel.open = false;
+    if (key->keysym.scancode == app->input.leader) {
+        panel->open &= key->repeat != 0;
+        app->dirty = true;
+        return;
+    }
+    if (was_fresh && action != ACTION_NONE) {
+        panel->open = false;
+        controls_perform(app, action);
+        return;
+    }
+    size_t count;
+    const struct panel_row *rows = pages_rows(app, &count);
+    const struct panel_page *page = pages[panel->page];
+    if (page->key && panel->selected < count && page->key(app, &rows[panel->selected], key)) {
+        app->dirty = true;
+        return;
+    }
+    enum panel_answer answer = panel_key(panel, key, count);
+    answer_panel(app, answer);
+    if (answer == PANEL_NOTHING && action != ACTION_NONE) {
         controls_perform(app, action);
     }
 }
@@ -88,15 +99,11 @@ static void key_down(struct app *app, const SDL_KeyboardEvent *key)
         key_in_panel(app, key);
         return;
     }
-    if (app->show_keys) {
-        app->show_keys = key->repeat;
-        app->dirty = true;
-        return;
-    }
     if (key->keysym.scancode == in->leader) {
         if (!key->repeat) {
             in->leader_held = true;
             in->leader_used = false;
+            app->dirty |= toast_drop_hint(&app->toasts);
         }
         return;
     }
@@ -119,7 +126,7 @@ static void key_up(struct app *app, const SDL_KeyboardEvent *key)
     } else if (in->leader_held) {
         in->leader_held = false;
         if (!in->leader_used) {
-            panel_open(&app->panel);
+            panel_open(&app->panel, PAGES_NEURAL, true);
             release_all(app);
             app->dirty = true;
         }
@@ -132,7 +139,14 @@ static void mouse_event(struct app *app, const SDL_Event *event)
         int width, height;
         double pixel_ratio;
         video_size(app->video, &width, &height, &pixel_ratio);
-        answer_panel(app, panel_mouse(&app->panel, event, pixel_ratio));
+        size_t count;
+        pages_rows(app, &count);
+        SDL_Point at = event->type == SDL_MOUSEMOTION ? (SDL_Point){event->motion.x, event->motion.y}
+                                                      : (SDL_Point){event->button.x, event->button.y};
+        int choice = event->type == SDL_MOUSEWHEEL
+                         ? SHEET_NOTHING
+                         : sheet_choice_at(&app->sheet, (int)(at.x * pixel_ratio), (int)(at.y * pixel_ratio));
+        answer_panel(app, panel_mouse(&app->panel, event, choice, count));
     } else if (event->type != SDL_MOUSEWHEEL) {
         input_mouse(&app->input, app->session, event);
     }

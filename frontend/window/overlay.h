@@ -4,28 +4,36 @@
 #ifndef FRONTEND_OVERLAY_H
 #define FRONTEND_OVERLAY_H
 
-#include <SDL.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "canvas.h"
 #include "frontend/command/config.h"
 #include "frontend/session/session.h"
+#include "sheet.h"
 
-enum { OVERLAY_MARKS = 16, OVERLAY_GRAPH_FRAMES = 150, OVERLAY_LOOPS = 64 };
+enum { OVERLAY_MARKS = 16, OVERLAY_LOOPS = 64, OVERLAY_COMPARED = 100 };
 
-// Counted over the time between two refreshes, but speed, max and ms over the last two seconds of frames.
+// Counted over the time between two refreshes, but speed, most and ms over the last two seconds of frames.
 struct overlay_figures {
     double speed; // percent of DOOM's own 35 tics a second
     double most; // percent that the time spent emulating would allow, 0: unknown
     double emu_ms; // emulating time a frame
     double ips, ips_effective; // guest instructions a second of emulating; with those credited
-    double credited, skipped; // instructions and iterations of replaced loops, a second
+    double skipped; // iterations of replaced loops, a second
     double idle; // percent of the time that the guest gave back
     double calls; // system calls a second
-    double p50, p99; // frame time in ms, of the frames in the graph
+    bool warming; // much code is being compiled
     struct machine_stats total; // since the start
     struct session_sound sound;
+};
+
+// Something was switched: the mean time to emulate a frame before and after, of up to OVERLAY_COMPARED frames
+// each, without those that took several times as long as most.
+struct overlay_switch {
+    char label[32]; // what, and to what; "" before the first
+    uint32_t frame; // the last one before
+    double before, after; // ms; before is 0 where too few frames were seen
+    unsigned seen; // frames since; after is known from OVERLAY_COMPARED on
 };
 
 struct overlay {
@@ -33,39 +41,54 @@ struct overlay {
     uint64_t refreshed; // SDL_GetTicks64 of the last refresh
     struct machine_stats last; // at the last refresh
     uint32_t reset_frame; // figures count frames after this one
-    struct {
-        uint32_t frame; // 0: unused
-        char letter;
-    } marks[OVERLAY_MARKS];
+    uint32_t marks[OVERLAY_MARKS]; // frames; 0: unused
     unsigned next_mark;
+    struct overlay_switch change; // the last one
+    struct plot plot;
     double cost_ms; // of drawing the overlay, smoothed
     size_t loop_count;
     struct machine_loop loops[OVERLAY_LOOPS]; // at the last refresh, the hottest first
     unsigned history_count;
-    struct frame_figures history[SESSION_HISTORY]; // as of the last drawing
+    struct frame_figures history[SESSION_HISTORY]; // as of the last look
 };
 
 // What it shows besides the figures.
+enum neural { NEURAL_MISSING, NEURAL_OFF, NEURAL_LOOPS, NEURAL_DISPATCH, NEURAL_ON }; // which of the two
 struct overlay_status {
+    enum overlay_choice preset;
+    int corner; // enum corner_choice
+    int opacity; // percent
+    bool graph;
     bool paused, recording;
     uint32_t recorded; // frames
+    enum neural neural;
     const char *engine;
-    const char *neural; // "ON", "OFF" or "N/A"
-    const char *dispatch; // mode
+    const char *dispatch; // mode, "" if there is none
     bool has_loops, loops, idle; // whether loops can be replaced; the switches
+    const char *leader; // the key
 };
 
 // Computes the figures anew if they are half a second old; returns whether it did.
 bool overlay_refresh(struct overlay *o, struct session *s);
 
+// Brings the graph up to date.
+void overlay_look(struct overlay *o, struct session *s);
+
 // Forgets what has been counted so far.
 void overlay_reset(struct overlay *o, struct session *s);
 
-// A mark in the graph, at the newest frame.
-void overlay_mark(struct overlay *o, struct session *s, char letter);
+// A mark in the graph, at the newest frame. label: what was switched, and to what, if what it does to the
+// time of a frame is of interest, else NULL.
+void overlay_mark(struct overlay *o, struct session *s, const char *label);
 
-// width, height: of the drawing area.
-void overlay_draw(struct overlay *o, struct session *s, struct canvas *c, SDL_Renderer *renderer, int width,
-                  const struct settings *settings, const struct overlay_status *status);
+// What the last switch did, as a sentence; "" before the first.
+void overlay_tell_switch(const struct overlay *o, char *text, size_t size);
+
+// ---- overlay_cards.c ----
+
+void overlay_layout(struct sheet *s, const struct overlay *o, const struct overlay_status *status);
+
+// A number of three digits with k, M or G.
+void overlay_count(char text[16], double value);
 
 #endif

@@ -4,129 +4,309 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COLUMNS = 56, VALUE_AT = 23, KEY_AT = 35, DIRECT_AT = 44 };
+enum {
+    WIDTH = 700, // units, at most
+    EDGE = 10,
+    PAD = 16,
+    ROW = 30,
+    ROW_LEAST = 23, // where there is little room
+    ROW_PICTURE = 56,
+    TABS = 27,
+    LINE = 17,
+    SWITCH = 30, // width of the pill
+    FIRST_TAB = 1000, // choices: rows from 0, tabs from here
+};
+#define OPACITY 94
 
-void panel_open(struct panel *p)
+// ---- moving about ----
+
+void panel_open(struct panel *p, unsigned page, bool fresh)
 {
-    p->open = true;
+    *p = (struct panel){.open = true, .fresh = fresh, .page = page, .pages = p->pages};
 }
 
-static void move(struct panel *p, int by)
+static enum panel_answer move(struct panel *p, long row, size_t count)
 {
-    int row = p->selected + by;
-    p->selected = row < 0 ? 0 : row >= ACTION_COUNT ? ACTION_COUNT - 1 : row;
+    p->fresh = false;
+    p->selected = row < 0 ? 0 : (size_t)row < count ? (size_t)row : count ? count - 1 : 0;
+    return PANEL_MOVED;
 }
 
-enum panel_answer panel_key(struct panel *p, SDL_Scancode code)
+static enum panel_answer turn(struct panel *p, int by)
 {
-    switch (code) {
-    case SDL_SCANCODE_UP: move(p, p->selected == 0 ? ACTION_COUNT : -1); return PANEL_MOVED;
-    case SDL_SCANCODE_DOWN: move(p, p->selected == ACTION_COUNT - 1 ? -ACTION_COUNT : 1); return PANEL_MOVED;
-    case SDL_SCANCODE_PAGEUP: move(p, -p->rows_shown); return PANEL_MOVED;
-    case SDL_SCANCODE_PAGEDOWN: move(p, p->rows_shown); return PANEL_MOVED;
-    case SDL_SCANCODE_HOME: move(p, -ACTION_COUNT); return PANEL_MOVED;
-    case SDL_SCANCODE_END: move(p, ACTION_COUNT); return PANEL_MOVED;
+    int pages = (int)p->pages;
+    panel_open(p, pages ? (unsigned)(((int)p->page + by + pages) % pages) : 0, false);
+    return PANEL_MOVED;
+}
+
+enum panel_answer panel_key(struct panel *p, const SDL_KeyboardEvent *key, size_t count)
+{
+    long row = (long)p->selected, last = (long)count - 1, many = (long)(p->shown ? p->shown : 1);
+    switch (key->keysym.scancode) {
+    case SDL_SCANCODE_UP: return move(p, p->fresh ? 0 : row == 0 ? last : row - 1, count);
+    case SDL_SCANCODE_DOWN: return move(p, p->fresh || row == last ? 0 : row + 1, count);
+    case SDL_SCANCODE_PAGEUP: return move(p, row - many, count);
+    case SDL_SCANCODE_PAGEDOWN: return move(p, row + many, count);
+    case SDL_SCANCODE_HOME: return move(p, 0, count);
+    case SDL_SCANCODE_END: return move(p, last, count);
+    case SDL_SCANCODE_LEFT: return turn(p, -1);
+    case SDL_SCANCODE_RIGHT: return turn(p, 1);
+    case SDL_SCANCODE_TAB: return turn(p, key->keysym.mod & KMOD_SHIFT ? -1 : 1);
     case SDL_SCANCODE_RETURN:
-    case SDL_SCANCODE_KP_ENTER:
-    case SDL_SCANCODE_RIGHT: return PANEL_CHOSEN;
+    case SDL_SCANCODE_KP_ENTER: p->fresh = false; return count ? PANEL_CHOSEN : PANEL_MOVED;
     case SDL_SCANCODE_ESCAPE: p->open = false; return PANEL_CLOSED;
     default: return PANEL_NOTHING;
     }
 }
 
-// The row at those pixels, or -1.
-static int row_at(const struct panel *p, int x, int y)
-{
-    if (p->row_height == 0 || x < p->rows_x || x >= p->rows_x + p->rows_width || y < p->rows_y) {
-        return -1;
-    }
-    int row = (y - p->rows_y) / p->row_height;
-    return row < p->rows_shown && p->first + row < ACTION_COUNT ? p->first + row : -1;
-}
-
-enum panel_answer panel_mouse(struct panel *p, const SDL_Event *event, double pixel_ratio)
+enum panel_answer panel_mouse(struct panel *p, const SDL_Event *event, int choice, size_t count)
 {
     if (event->type == SDL_MOUSEWHEEL) {
-        move(p, event->wheel.y > 0 ? -1 : 1);
-        return PANEL_MOVED;
+        return move(p, (long)p->selected - (event->wheel.y > 0 ? 1 : -1), count);
     }
     bool click = event->type == SDL_MOUSEBUTTONDOWN;
-    if (!click && event->type != SDL_MOUSEMOTION) {
+    if (choice == SHEET_NOTHING || (!click && event->type != SDL_MOUSEMOTION)) {
         return PANEL_NOTHING;
     }
-    int x = click ? event->button.x : event->motion.x, y = click ? event->button.y : event->motion.y;
-    int row = row_at(p, (int)(x * pixel_ratio), (int)(y * pixel_ratio));
-    if (row < 0) {
-        return PANEL_NOTHING;
+    if (choice >= FIRST_TAB) {
+        return click ? turn(p, choice - FIRST_TAB - (int)p->page) : PANEL_NOTHING;
     }
-    p->selected = row;
-    return click && event->button.button == SDL_BUTTON_LEFT ? PANEL_CHOSEN : PANEL_MOVED;
+    move(p, choice, count);
+    return click && event->button.button != SDL_BUTTON_MIDDLE ? PANEL_CHOSEN : PANEL_MOVED;
 }
 
-static uint32_t value_ink(const char *value)
+// ---- layout ----
+
+struct columns {
+    int value, label, keys; // widths
+    bool meaning; // there is room for it
+    int gap;
+};
+
+static bool is_switch(const struct panel_row *row)
 {
-    return strcmp(value, "on") == 0 ? INK_ON : strcmp(value, "off") == 0 ? INK_OFF : INK_TEXT;
+    return strcmp(row->value, "on") == 0 || strcmp(row->value, "off") == 0;
 }
 
-static void draw_row(struct canvas *c, int x, int y, int action, bool selected,
-                     const struct settings *settings, const char *value)
+static int value_width(const struct sheet *s, const struct panel_row *row)
 {
-    int advance = canvas_advance(c);
-    const char *leader = settings->leader[action], *direct = settings->direct[action];
-    if (selected) {
-        canvas_box(c, x - advance / 2, y, (COLUMNS - 1) * advance, canvas_line_height(c), 0xffffff33);
+    int width = font_width(s->fonts, STYLE_TEXT, row->value);
+    return is_switch(row) ? width + sheet_px(s, SWITCH + 5) : width;
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static struct columns measure(const struct sheet *s, const struct panel_view *v, int width)
+{
+    struct columns c = {.gap = sheet_px(s, 14)};
+    int meaning = 0;
+    for (size_t i = 0; i < v->count; i++) {
+        const struct panel_row *row = &v->rows[i];
+        c.value = larger(c.value, value_width(s, row));
+        c.label = larger(c.label, font_width(s->fonts, STYLE_TEXT, row->label));
+        c.keys = larger(c.keys, font_width(s->fonts, STYLE_LABEL, row->keys));
+        meaning = larger(meaning, font_width(s->fonts, STYLE_LABEL, row->meaning));
     }
-    canvas_text(c, x, y, action_missing((enum action)action) ? INK_LABEL : INK_TEXT,
-                action_table[action].label);
-    canvas_text(c, x + VALUE_AT * advance, y, value_ink(value), value);
-    if (strcmp(leader, "-") != 0) {
-        char keys[24];
-        snprintf(keys, sizeof keys, "%.4s %.10s", settings->leader_key, leader);
-        canvas_text(c, x + KEY_AT * advance, y, INK_LABEL, keys);
+    int taken = c.label + (c.value ? c.value + c.gap : 0) + (c.keys ? c.keys + c.gap : 0);
+    c.meaning = meaning && taken + c.gap + meaning <= width;
+    return c;
+}
+
+static void add_switch(struct sheet *s, int x, int y, int row, bool on)
+{
+    int width = sheet_px(s, SWITCH), height = sheet_px(s, 16), knob = height - 2 * sheet_px(s, 2);
+    y += (row - height) / 2;
+    sheet_box(s, (SDL_Rect){x, y, width, height}, height / 2, on ? (uint32_t)INK_ON : 0x666666ff);
+    sheet_box(s,
+              (SDL_Rect){on ? x + width - knob - sheet_px(s, 2) : x + sheet_px(s, 2), y + sheet_px(s, 2),
+                         knob, knob},
+              knob / 2, (uint32_t)INK_TEXT);
+}
+
+static void add_row(struct sheet *s, SDL_Rect at, const struct columns *c, const struct panel_row *row,
+                    bool selected, int choice)
+{
+    unsigned first = s->count;
+    sheet_box(s, at, sheet_px(s, 6), selected ? 0xffffff24 : 0);
+    int x = at.x + sheet_px(s, 10), right = at.x + at.w - sheet_px(s, 10), base = sheet_base(s, at.y, at.h);
+    uint32_t ink = row->missing ? (uint32_t)INK_LABEL : (uint32_t)INK_TEXT;
+    if (row->picture) {
+        int height = at.h - sheet_px(s, 6), width = height * 4 / 3;
+        sheet_picture(s, (SDL_Rect){x, at.y + sheet_px(s, 3), width, height}, row->picture,
+                      row->picture_width, row->picture_height);
+        x += width + c->gap;
     }
-    if (strcmp(direct, "-") != 0) {
-        canvas_text(c, x + DIRECT_AT * advance, y, INK_LABEL, direct);
+    if (c->value) {
+        bool on = strcmp(row->value, "on") == 0;
+        int from = x;
+        if (is_switch(row)) {
+            add_switch(s, x, at.y, at.h, on);
+            from += sheet_px(s, SWITCH + 5);
+        }
+        sheet_text(s, from, base, STYLE_TEXT,
+                   row->missing     ? (uint32_t)INK_LABEL
+                   : on             ? (uint32_t)INK_ON
+                   : is_switch(row) ? (uint32_t)INK_OFF
+                                    : (uint32_t)INK_ON,
+                   "%s", row->value);
+        x += c->value + c->gap;
+    }
+    sheet_text(s, x, base, STYLE_TEXT, ink, "%s", row->label);
+    if (c->meaning) {
+        sheet_text(s, x + c->label + c->gap, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", row->meaning);
+    }
+    sheet_text_right(s, right, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", row->keys);
+    sheet_choose(s, first, choice);
+}
+
+// The titles of the pages; more than one line where the window is narrow. Returns the height.
+static int add_tabs(struct sheet *s, int x, int y, int width, const struct panel *p,
+                    const struct panel_view *v)
+{
+    int from = x, row = sheet_px(s, TABS), top = y, pad = sheet_px(s, 12);
+    for (unsigned i = 0; i < v->pages; i++) {
+        int own = font_width(s->fonts, STYLE_TEXT, v->titles[i]) + 2 * pad;
+        if (x > from && x + own > from + width) {
+            x = from;
+            y += row;
+        }
+        unsigned first = s->count;
+        bool here = i == p->page;
+        sheet_box(s, (SDL_Rect){x, y + row - sheet_px(s, 2), own, sheet_px(s, here ? 2 : 1)}, 0,
+                  here ? (uint32_t)INK_ON : (uint32_t)INK_LINE);
+        sheet_text(s, x + pad, sheet_base(s, y, row), STYLE_TEXT,
+                   here ? (uint32_t)INK_TEXT : (uint32_t)INK_LABEL, "%s", v->titles[i]);
+        sheet_choose(s, first, FIRST_TAB + (int)i);
+        x += own;
+    }
+    return y + row - top;
+}
+
+static int tabs_height(const struct sheet *s, int width, const struct panel_view *v)
+{
+    int x = 0, lines = 1;
+    for (unsigned i = 0; i < v->pages; i++) {
+        int own = font_width(s->fonts, STYLE_TEXT, v->titles[i]) + 2 * sheet_px(s, 12);
+        if (x && x + own > width) {
+            x = 0;
+            lines++;
+        }
+        x += own;
+    }
+    return lines * sheet_px(s, TABS);
+}
+
+// What can be done here, as many words as fit behind the title.
+static void add_title(struct sheet *s, int x, int y, int width)
+{
+    static const char *const hints[] = {"← → pages   ↑ ↓ choose   Enter switches   Esc back to the game",
+                                        "← → ↑ ↓ Enter   Esc back to the game", "Esc back to the game"};
+    int base = sheet_base(s, y, sheet_px(s, 28));
+    int left = width - sheet_text(s, x, base, STYLE_TITLE, (uint32_t)INK_ON, "neurodoom") - sheet_px(s, 20);
+    for (int i = 0; i < 3; i++) {
+        if (font_width(s->fonts, STYLE_LABEL, hints[i]) <= left) {
+            sheet_text_right(s, x + width, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", hints[i]);
+            break;
+        }
     }
 }
 
-void panel_draw(struct panel *p, struct canvas *c, int width, int height, const struct settings *settings,
-                const char values[ACTION_COUNT][24])
+// Below the rows: what the selected one is doing now.
+static void add_now(struct sheet *s, int x, int y, int width, int height, const struct panel_row *row,
+                    bool meaning, const struct panel_view *v)
 {
-    int line = canvas_line_height(c), advance = canvas_advance(c);
-    int shown = (height - 5 * line) / line;
-    shown = shown < 1 ? 1 : shown > ACTION_COUNT ? ACTION_COUNT : shown;
+    int line = sheet_px(s, LINE), base = y + sheet_px(s, 8) + font_ascent(s->fonts, STYLE_TEXT);
+    sheet_box(s, (SDL_Rect){x, y, width, sheet_px(s, 1)}, 0, (uint32_t)INK_LINE);
+    if (v->plot) {
+        int plot = width * 3 / 8;
+        SDL_Rect at = {x + width - plot, y + sheet_px(s, 8), plot, height - sheet_px(s, 10)};
+        sheet_plot(s, at, v->plot);
+        width -= plot + sheet_px(s, 14);
+    }
+    int lines = (height - sheet_px(s, 10)) / line;
+    if (meaning) {
+        int used =
+            sheet_paragraph(s, x, base, width, line, lines, STYLE_LABEL, (uint32_t)INK_LABEL, row->meaning);
+        lines -= used;
+        base += used * line;
+    } else if (lines > 2 && *v->now) {
+        sheet_text(s, x, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s now", row->label);
+        lines--;
+        base += line;
+    }
+    sheet_paragraph(s, x, base, width, line, lines, STYLE_TEXT, (uint32_t)INK_TEXT, v->now);
+}
+
+// Makes the selected row one of those shown.
+static void scroll(struct panel *p, size_t count)
+{
+    p->selected = p->selected < count ? p->selected : count ? count - 1 : 0;
     if (p->selected < p->first) {
         p->first = p->selected;
-    } else if (p->selected >= p->first + shown) {
-        p->first = p->selected - shown + 1;
+    } else if (p->selected >= p->first + p->shown) {
+        p->first = p->selected - p->shown + 1;
     }
-    if (p->first > ACTION_COUNT - shown) {
-        p->first = ACTION_COUNT - shown;
+    if (p->first + p->shown > count) {
+        p->first = count > p->shown ? count - p->shown : 0;
     }
-    int box_width = (COLUMNS + 1) * advance, box_height = (shown + 4) * line;
-    int x = (width - box_width) / 2, y = (height - box_height) / 2;
-    x = x < 0 ? 0 : x;
-    canvas_box(c, x, y, box_width, box_height, INK_PANEL);
-    x += advance * 3 / 2;
-    y += line / 2;
-    canvas_text(c, x, y, INK_ON, "neurodoom");
-    canvas_text(c, x + 11 * advance, y, INK_LABEL, "arrows, Enter or the mouse; Esc closes");
-    y += line * 3 / 2;
-    *p = (struct panel){.open = p->open,
-                        .selected = p->selected,
-                        .first = p->first,
-                        .rows_x = x - advance,
-                        .rows_y = y,
-                        .rows_width = box_width,
-                        .row_height = line,
-                        .rows_shown = shown};
-    for (int i = 0; i < shown; i++, y += line) {
-        int action = p->first + i;
-        draw_row(c, x, y, action, action == p->selected, settings, values[action]);
+}
+
+void panel_layout(struct panel *p, struct sheet *s, const struct panel_view *v)
+{
+    p->pages = v->pages;
+    int edge = sheet_px(s, EDGE), pad = sheet_px(s, PAD), most = sheet_px(s, WIDTH);
+    int width = (most < s->width - 2 * edge ? most : s->width - 2 * edge) - 2 * pad;
+    bool pictures = false;
+    for (size_t i = 0; i < v->count; i++) {
+        pictures |= v->rows[i].picture != NULL;
     }
-    if (shown < ACTION_COUNT) {
-        char more[40];
-        snprintf(more, sizeof more, "%d to %d of %d", p->first + 1, p->first + shown, ACTION_COUNT);
-        canvas_text(c, x, y + line / 4, INK_LABEL, more);
+    // Toasts stand below, above the status bar.
+    int bottom = sheet_status_bar(s) - 2 * edge - sheet_px(s, 32);
+    int now = sheet_px(s, 78), head = sheet_px(s, 28) + tabs_height(s, width, v) + sheet_px(s, 8);
+    int room = bottom - edge - 2 * sheet_px(s, 10) - head - now;
+    int row = sheet_px(s, pictures ? ROW_PICTURE : ROW);
+    if (!pictures && room < 8 * row) {
+        row = sheet_px(s, ROW_LEAST);
+    }
+    int shown = room / row;
+    p->shown = shown < 1 ? 1 : (size_t)shown < v->count ? (size_t)shown : v->count;
+    scroll(p, v->count);
+
+    int rows = shown < 1 ? 1 : shown < 7 ? shown : 7; // so that the panel does not jump from page to page
+    rows = (size_t)rows < p->shown ? (int)p->shown : rows;
+    int height = 2 * sheet_px(s, 10) + head + rows * row + now;
+    SDL_Rect at = {s->picture.x + (s->picture.w - width) / 2 - pad, (bottom - height) / 2, width + 2 * pad,
+                   height};
+    at.x = at.x < edge ? edge : at.x;
+    at.y = at.y < edge ? edge : at.y > sheet_px(s, 60) ? sheet_px(s, 60) : at.y;
+    sheet_card(s, at, OPACITY);
+    int x = at.x + pad, y = at.y + sheet_px(s, 10);
+    add_title(s, x, y, width);
+    y += sheet_px(s, 28);
+    y += add_tabs(s, x, y, width, p, v) + sheet_px(s, 8);
+    struct columns columns = measure(s, v, width - sheet_px(s, 20) - (pictures ? 2 * row : 0));
+    int end = y + rows * row;
+    for (size_t i = p->first; i < p->first + p->shown; i++, y += row) {
+        add_row(s, (SDL_Rect){x, y, width, row}, &columns, &v->rows[i], i == p->selected && !p->fresh,
+                (int)i);
+    }
+    if (v->count == 0) {
+        sheet_text(s, x + sheet_px(s, 10), sheet_base(s, y, row), STYLE_LABEL, (uint32_t)INK_LABEL, "%s",
+                   v->now);
+    } else if (!p->fresh) {
+        add_now(s, x, end, width, now, &v->rows[p->selected], !columns.meaning, v);
+    }
+    // How far the list has been scrolled.
+    if (p->shown < v->count) {
+        int track = end - (at.y + sheet_px(s, 10) + head), top = end - track;
+        int part = (int)((long)track * (long)p->shown / (long)v->count);
+        sheet_box(s,
+                  (SDL_Rect){x + width + sheet_px(s, 4),
+                             top + (int)((long)track * (long)p->first / (long)v->count), sheet_px(s, 3),
+                             part},
+                  0, (uint32_t)INK_LABEL);
     }
 }

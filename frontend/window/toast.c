@@ -1,63 +1,89 @@
 // SPDX-License-Identifier: MIT
 #include "toast.h"
 
+#include <SDL.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define SHOWN_MS 3000
+#define HINT_SHOWN_MS 15000
+
+static void drop_first(struct toasts *t)
+{
+    memmove(&t->items[0], &t->items[1], sizeof t->items[0] * (TOASTS - 1));
+    t->count--;
+    t->until = 0;
+}
 
 void toast_add(struct toasts *t, const char *format, ...)
 {
-    int slot = 0;
-    while (slot < TOASTS && t->items[slot].until) {
-        slot++;
-    }
-    if (slot == TOASTS) {
-        memmove(&t->items[0], &t->items[1], sizeof t->items[0] * (TOASTS - 1));
-        slot = TOASTS - 1;
+    if (t->until || t->count == TOASTS) {
+        drop_first(t);
     }
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(t->items[slot].text, TOAST_SIZE, format, arguments);
+    vsnprintf(t->items[t->count].text, TOAST_SIZE, format, arguments);
     va_end(arguments);
-    t->items[slot].until = SDL_GetTicks64() + SHOWN_MS;
+    t->items[t->count++].hint[0] = '\0';
+}
+
+void toast_add_hint(struct toasts *t, const char *text, const char *hint)
+{
+    toast_add(t, "%s", text);
+    snprintf(t->items[t->count - 1].hint, sizeof t->items[0].hint, "%s", hint);
+}
+
+bool toast_drop_hint(struct toasts *t)
+{
+    bool shown = t->until && *t->items[0].hint;
+    if (shown) {
+        drop_first(t);
+    }
+    return shown;
 }
 
 bool toast_expire(struct toasts *t)
 {
     uint64_t now = SDL_GetTicks64();
-    bool dropped = false;
-    while (t->items[0].until && t->items[0].until <= now) {
-        memmove(&t->items[0], &t->items[1], sizeof t->items[0] * (TOASTS - 1));
-        t->items[TOASTS - 1].until = 0;
-        dropped = true;
+    bool changed = t->until && t->until <= now;
+    if (changed) {
+        drop_first(t);
     }
-    return dropped;
+    if (t->count && !t->until) {
+        t->until = now + (*t->items[0].hint ? HINT_SHOWN_MS : SHOWN_MS);
+        changed = true;
+    }
+    return changed;
 }
 
 uint64_t toast_next(const struct toasts *t)
 {
-    return t->items[0].until ? t->items[0].until : UINT64_MAX;
+    return t->until ? t->until : UINT64_MAX;
 }
 
-void toast_draw(const struct toasts *t, struct canvas *c, const SDL_Rect *picture)
+void toast_layout(const struct toasts *t, struct sheet *s, bool right)
 {
-    int line = canvas_line_height(c), pad = line / 4;
-    // The status bar is the lowest 32 of 200 lines.
-    int y = picture->y + picture->h * 168 / 200 - line;
-    for (int i = TOASTS - 1; i >= 0; i--) {
-        if (!t->items[i].until) {
-            continue;
-        }
-        int x = picture->x + line / 2;
-        // What does not fit is cut off: long texts are in the log as well.
-        int fits = (picture->w - line - 4 * pad) / canvas_advance(c);
-        char text[TOAST_SIZE];
-        snprintf(text, sizeof text, "%.*s", fits > 0 ? fits : 0, t->items[i].text);
-        int width = (int)strlen(text) * canvas_advance(c);
-        y -= line + 2 * pad;
-        canvas_box(c, x, y, width + 4 * pad, line + 2 * pad - 2, INK_PANEL);
-        canvas_text(c, x + 2 * pad, y + pad, INK_TEXT, text);
+    if (!t->count) {
+        return;
+    }
+    const char *text = t->items[0].text, *hint = t->items[0].hint;
+    int edge = sheet_px(s, 10), pad = sheet_px(s, 12), line = sheet_px(s, 17), gap = sheet_px(s, 10);
+    int most = s->picture.w - 2 * edge - 2 * pad;
+    int own = font_width(s->fonts, STYLE_TEXT, text), rest = font_width(s->fonts, STYLE_LABEL, hint);
+    bool beside = *hint && own + gap + rest <= most;
+    int lines = sheet_lines(s, most, STYLE_TEXT, text);
+    lines = lines > 2 ? 2 : lines; // long texts are in the log as well
+    int width = (own < most ? own : most) + (beside ? gap + rest : 0) + 2 * pad;
+    int height = lines * line + sheet_px(s, 12);
+    SDL_Rect at = {s->picture.x + edge, sheet_status_bar(s) - edge - height, width, height};
+    if (right) {
+        at.x = s->picture.x + s->picture.w - edge - width;
+    }
+    sheet_card(s, at, 82);
+    int base = at.y + sheet_px(s, 6) + font_ascent(s->fonts, STYLE_TEXT);
+    sheet_paragraph(s, at.x + pad, base, most, line, lines, STYLE_TEXT, (uint32_t)INK_TEXT, text);
+    if (beside) {
+        sheet_text(s, at.x + pad + own + gap, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", hint);
     }
 }

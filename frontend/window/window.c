@@ -11,6 +11,7 @@
 #include "events.h"
 #include "frontend/base/interrupt.h"
 #include "frontend/base/log.h"
+#include "frontend/base/paths.h"
 #include "frontend/base/text.h"
 #include "frontend/command/doom_options.h"
 #include "frontend/record/explain.h"
@@ -54,8 +55,8 @@ static void wake(void *user)
 static void update_mouse(struct app *app)
 {
     struct device_info info;
-    bool capture = app->focused && !app->panel.open && !app->show_keys && !controls_paused(app) &&
-                   !app->quitting && !doom_options_given(app->options, "-nomouse") &&
+    bool capture = app->focused && !app->panel.open && !controls_paused(app) && !app->quitting &&
+                   !doom_options_given(app->options, "-nomouse") &&
                    !doom_options_given(app->options, "-nograbmouse") &&
                    machine_get_device_info(session_machine(app->session), &info) && info.user_game &&
                    !info.demo_playing && !info.menu_active && info.game_state == 0;
@@ -103,6 +104,19 @@ static void show_message(struct app *app)
     free(message);
 }
 
+// Once, for those who do not know yet that there is a panel.
+static void show_hint(struct app *app)
+{
+    char *path = path_user(PATH_STATE, "hint-shown"), *folder = path_user(PATH_STATE, NULL);
+    if (!path_is_file(path) && path_make_folder(folder) && write_whole_file(path, "", 0)) {
+        char *text = text_format("Press %s for switches, sound and keys", app->settings->leader_key);
+        toast_add_hint(&app->toasts, text, "this hint is shown once");
+        free(text);
+    }
+    free(path);
+    free(folder);
+}
+
 // Returns whether a signal ended it.
 static bool play(struct app *app)
 {
@@ -123,7 +137,8 @@ static bool play(struct app *app)
         update_audio(app);
         show_message(app);
         app->dirty |= toast_expire(&app->toasts);
-        app->dirty |= overlay_refresh(&app->overlay, app->session) && app->settings->overlay != OVERLAY_OFF;
+        app->dirty |= overlay_refresh(&app->overlay, app->session) &&
+                      (app->panel.open || app->settings->overlay != OVERLAY_OFF);
         output_renew_stats(app->output, app->session);
         if (!app->settings->vsync && SDL_GetTicks64() - shown < SHOW_GAP_MS) {
             SDL_Delay(SHOW_GAP_MS);
@@ -181,7 +196,8 @@ static bool open_window(struct app *app, const char *title, struct failure *fail
     if (!app->video) {
         return false;
     }
-    app->canvas = canvas_create(video_renderer(app->video));
+    app->fonts = fonts_create(app->settings->overlay_font);
+    app->canvas = canvas_create(video_renderer(app->video), app->fonts);
     return true;
 }
 
@@ -203,6 +219,7 @@ static void close_window(struct app *app)
 {
     if (app->canvas) {
         canvas_free(app->canvas);
+        fonts_free(app->fonts);
     }
     if (app->video) {
         video_close(app->video);
@@ -251,6 +268,7 @@ static int run(struct app *app)
     } else if (!*app->launch.setup.loop_models) {
         toast_add(&app->toasts, "there are no nets for loops: no loop is replaced");
     }
+    show_hint(app);
     bool interrupted = play(app);
     session_stop(app->session);
     explain_print(session_machine(app->session), app->options->explain_loop);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// The panel's pages: what rows there are, and what they do. Main thread only.
+#ifndef FRONTEND_PAGES_H
+#define FRONTEND_PAGES_H
+
+#include "app.h"
+
+enum {
+    PAGES_NEURAL,
+    PAGES_PLAY,
+    PAGES_PICTURE,
+    PAGES_COMPARE,
+    PAGES_LOOPS,
+    PAGES_HELP,
+    PAGES_KEYS,
+    PAGES_COUNT
+};
+extern const struct panel_page *const pages[PAGES_COUNT];
+
+// The rows of the open page, which live until the next call; *count of them.
+const struct panel_row *pages_rows(struct app *app, size_t *count);
+// Lays the open page out.
+void pages_layout(struct app *app, struct sheet *s);
+// The selected row is wanted.
+void pages_choose(struct app *app);
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "plot.h"
+
+#include <stdlib.h>
+
+#define SHARE 0.95 // of the frames that have to fit
+#define AIR 1.25 // above them
+#define LOOKS 6 // before the range shrinks
+#define TIC_MS (1000.0 / 35)
+
+uint32_t plot_colour(enum plot_state state)
+{
+    static const uint32_t colours[] = {[PLOT_NEITHER] = INK_LABEL, [PLOT_OFF] = INK_OFF, [PLOT_ON] = INK_ON};
+    return colours[state];
+}
+
+static int by_size(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+double plot_percentile(const struct plot *p, bool interval, double share)
+{
+    float values[PLOT_FRAMES];
+    for (unsigned i = 0; i < p->count; i++) {
+        values[i] = interval ? p->frames[i].interval : p->frames[i].emulating;
+    }
+    qsort(values, p->count, sizeof *values, by_size);
+    return p->count ? (double)values[(unsigned)(share * (p->count - 1))] : 0;
+}
+
+// The smallest of 1, 2, 5, 10, 20, … (and their tenths and so on) that is not below ms.
+static double round_up(double ms)
+{
+    double step = 0.01;
+    while (step < 1e6) {
+        for (int i = 0; i < 3; i++) {
+            static const double steps[] = {1, 2, 5};
+            if (step * steps[i] >= ms) {
+                return step * steps[i];
+            }
+        }
+        step *= 10;
+    }
+    return step;
+}
+
+void plot_scale(struct plot *p)
+{
+    if (p->count == 0) {
+        return;
+    }
+    double wanted = round_up(plot_percentile(p, false, SHARE) * AIR);
+    p->idle_looks = wanted < p->range ? p->idle_looks + 1 : 0;
+    if (wanted > p->range || p->idle_looks >= LOOKS) {
+        p->range = wanted;
+        p->idle_looks = 0;
+    }
+}
+
+// The interval of a frame as a height: a tic is in the middle, none and two at the ends.
+static int evenness(float interval, int height)
+{
+    double share = (double)interval / (2 * TIC_MS);
+    return (int)((1 - (share > 1 ? 1 : share)) * (height - 1));
+}
+
+void plot_draw(const struct plot *p, struct canvas *c, const SDL_Rect *at, int unit)
+{
+    int pace = 8 * unit, height = at->h - pace - 2 * unit, bottom = at->y + height;
+    if (p->count == 0 || p->range <= 0) {
+        return;
+    }
+    int last_y = 0, last_pace = 0;
+    for (unsigned i = 0; i < p->count; i++) {
+        const struct plot_frame *f = &p->frames[i];
+        int x = at->x + (int)((long)i * at->w / PLOT_FRAMES);
+        int width = at->x + (int)((long)(i + 1) * at->w / PLOT_FRAMES) - x;
+        bool clipped = (double)f->emulating > p->range;
+        int rise = clipped ? height : (int)((double)f->emulating * height / p->range);
+        int y = bottom - rise, from = i && last_y < y ? last_y : y, to = i && last_y > y ? last_y : y;
+        uint32_t colour = plot_colour(f->state);
+        canvas_box(c, &(SDL_Rect){x, y, width, rise}, 0, (colour & ~0xffu) | 0x48);
+        canvas_box(c, &(SDL_Rect){x, from, width, to - from + unit}, 0, colour);
+        if (clipped) {
+            canvas_box(c, &(SDL_Rect){x, at->y, width, 3 * unit}, 0, (uint32_t)INK_TEXT);
+        }
+        if (f->mark) {
+            canvas_box(c, &(SDL_Rect){x, at->y, unit, height}, 0, (uint32_t)INK_MARK);
+        }
+        int even = bottom + 2 * unit + evenness(f->interval, pace);
+        from = i && last_pace < even ? last_pace : even;
+        to = i && last_pace > even ? last_pace : even;
+        canvas_box(c, &(SDL_Rect){x, from, width, to - from + unit}, 0, 0xbbbbbb90);
+        last_y = y;
+        last_pace = even;
+    }
+    canvas_box(c, &(SDL_Rect){at->x, bottom, at->w, unit}, 0, 0xffffff60);
+}
