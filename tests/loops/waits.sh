@@ -15,7 +15,7 @@ polls() { # MODE PROGRAM ENGINE ARG…
     shift 3
     rm -f stats.json
     timeout 60 "$oracle/$program" --headless --clock real --engine "$engine" -iwad "$wads/freedoom1.wad" \
-        --stats stats.json "$@" -skill "$mode" > out 2> err < /dev/null
+        --stats stats.json "$@" -pack "$mode" > out 2> err < /dev/null
     status=$?
     detail="status $status, $(tr '\n' ' ' < out)idle $(milliseconds idle_ms) ms, emulating $(milliseconds emulating_ms) ms: $(grep -m 1 . err)"
 }
@@ -74,7 +74,7 @@ test_waits_interp() { waits interp; }
 test_endless_wait() {
     polls_guest
     timeout --preserve-status -s TERM 1 "$oracle/neurodoom_oracle" --headless --clock real -iwad "$wads/freedoom1.wad" \
-        -skill end > out 2> err < /dev/null
+        -pack end > out 2> err < /dev/null
     status=$?
     [ $status -eq 130 ]
     ok $? "a wait that never ends ends with the program" "status $status"
