@@ -37,6 +37,8 @@ const struct action_info action_table[ACTION_COUNT] = {
                              "-", 0},
     [ACTION_MAX_SPEED] = {"max-speed", "As fast as possible", "no waiting between frames; silent", PAGE_PLAY,
                           "F", "-", 0},
+    [ACTION_FAST_FORWARD] = {"fast-forward", "Fast-forward", "as fast as possible, while its key is held",
+                             PAGE_PLAY, "Tab", "-", 0, true},
     [ACTION_PAUSE] = {"pause", "Pause", "the game and its clock stand still", PAGE_PLAY, "P", "-", 0},
     [ACTION_STEP] = {"step", "One frame on", "then it pauses", PAGE_PLAY, "Space", "-", 0},
     [ACTION_PAUSE_UNFOCUSED] = {"pause-unfocused", "Pause without focus",

@@ -4,6 +4,8 @@
 #ifndef FRONTEND_ACTIONS_H
 #define FRONTEND_ACTIONS_H
 
+#include <stdbool.h>
+
 enum action {
     ACTION_NONE = -1,
     ACTION_NEURAL,
@@ -21,6 +23,7 @@ enum action {
     ACTION_FASTER,
     ACTION_NORMAL_SPEED,
     ACTION_MAX_SPEED,
+    ACTION_FAST_FORWARD,
     ACTION_PAUSE,
     ACTION_STEP,
     ACTION_SCREENSHOT,
@@ -53,6 +56,7 @@ struct action_info {
     const char *leader; // key after the leader key
     const char *direct; // key on its own
     const char *missing; // what every build lacks for it, or NULL
+    bool held; // it lasts as long as its key is held
 };
 
 extern const struct action_info action_table[ACTION_COUNT];

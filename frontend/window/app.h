@@ -41,6 +41,8 @@ struct app {
 
     unsigned speed; // percent, SPEED_MAX
     unsigned markers; // set so far
+    SDL_Scancode held_key; // of the action that lasts while it is held
+    bool fast_forward; // such a one
     bool paused; // by the user
     bool unfocused_pause; // because the window lost the focus
     bool focused;

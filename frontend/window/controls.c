@@ -66,6 +66,19 @@ static void set_speed(struct app *app, unsigned speed)
     }
 }
 
+static void fast_forward(struct app *app, bool on)
+{
+    app->fast_forward = on;
+    session_set_speed(app->session, on ? SPEED_MAX : app->speed);
+}
+
+void controls_release(struct app *app)
+{
+    if (app->fast_forward) {
+        fast_forward(app, false);
+    }
+}
+
 // The next speed of the list in that direction; max counts as the fastest.
 static void change_speed(struct app *app, int direction)
 {
@@ -262,6 +275,7 @@ void controls_perform(struct app *app, enum action action)
     case ACTION_FASTER: change_speed(app, 1); break;
     case ACTION_NORMAL_SPEED: set_speed(app, 100); break;
     case ACTION_MAX_SPEED: set_speed(app, SPEED_MAX); break;
+    case ACTION_FAST_FORWARD: fast_forward(app, true); break;
     case ACTION_PAUSE: pause_or_go(app); break;
     case ACTION_STEP: step(app); break;
     case ACTION_SCREENSHOT: app->screenshot = true; break;

@@ -7,6 +7,8 @@
 
 // Does what a key or a row of the panel stands for.
 void controls_perform(struct app *app, enum action action);
+// The key of an action that lasts while it is held has gone up.
+void controls_release(struct app *app);
 // Which of what the nets switch is on.
 enum neural controls_neural(const struct app *app);
 // The state of every switch, for the panel.

@@ -4,8 +4,23 @@
 #include "controls.h"
 #include "pages.h"
 
+static void perform(struct app *app, enum action action, const SDL_KeyboardEvent *key)
+{
+    if (action_table[action].held) {
+        app->held_key = key->keysym.scancode;
+    }
+    controls_perform(app, action);
+}
+
+static void release_held(struct app *app)
+{
+    app->held_key = SDL_SCANCODE_UNKNOWN;
+    controls_release(app);
+}
+
 static void release_all(struct app *app)
 {
+    release_held(app);
     if (app->session) {
         input_release_all(&app->input, app->session);
     }
@@ -69,7 +84,7 @@ static void key_in_panel(struct app *app, const SDL_KeyboardEvent *key)
     }
     if (was_fresh && action != ACTION_NONE) {
         panel->open = false;
-        controls_perform(app, action);
+        perform(app, action, key);
         return;
     }
     size_t count;
@@ -82,7 +97,7 @@ static void key_in_panel(struct app *app, const SDL_KeyboardEvent *key)
     enum panel_answer answer = panel_key(panel, key, count);
     answer_panel(app, answer);
     if (answer == PANEL_NOTHING && action != ACTION_NONE) {
-        controls_perform(app, action);
+        perform(app, action, key);
     }
 }
 
@@ -111,17 +126,21 @@ static void key_down(struct app *app, const SDL_KeyboardEvent *key)
     if (action != ACTION_NONE || in->leader_held) {
         in->leader_used = true;
         if (action != ACTION_NONE && !key->repeat) {
-            controls_perform(app, action);
+            perform(app, action, key);
         }
         return;
     }
-    input_key(in, app->session, key, wants_repeats(app));
+    if (key->keysym.scancode != app->held_key) {
+        input_key(in, app->session, key, wants_repeats(app));
+    }
 }
 
 static void key_up(struct app *app, const SDL_KeyboardEvent *key)
 {
     struct input *in = &app->input;
-    if (key->keysym.scancode != in->leader) {
+    if (key->keysym.scancode == app->held_key) {
+        release_held(app);
+    } else if (key->keysym.scancode != in->leader) {
         input_key(in, app->session, key, false);
     } else if (in->leader_held) {
         in->leader_held = false;

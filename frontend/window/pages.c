@@ -59,7 +59,11 @@ static size_t list_compare(struct app *app, struct panel_row *rows, size_t most)
 
 static void perform(struct app *app, const struct panel_row *row)
 {
-    controls_perform(app, (enum action)row->id);
+    if (action_table[row->id].held) {
+        toast_add(&app->toasts, "%s: hold %s while playing", row->label, row->keys);
+    } else {
+        controls_perform(app, (enum action)row->id);
+    }
 }
 
 static void tell_loops(const struct overlay *o, char *text, size_t size)

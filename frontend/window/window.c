@@ -70,7 +70,8 @@ static void update_audio(struct app *app)
     const struct settings *settings = app->settings;
     if (app->audio) {
         audio_play(app->audio,
-                   !controls_paused(app) && app->speed == 100 && (app->focused || !settings->mute_unfocused),
+                   !controls_paused(app) && app->speed == 100 && !app->fast_forward &&
+                       (app->focused || !settings->mute_unfocused),
                    settings->volume);
         struct session_sound sound;
         audio_get_figures(app->audio, &sound);
