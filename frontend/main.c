@@ -9,6 +9,7 @@
 #include "frontend/command/wad.h"
 #include "headless.h"
 #include "play.h"
+#include "prepare.h"
 #include "screen.h"
 
 bool screen_needed(const struct options *options)
@@ -26,6 +27,7 @@ static int answer(const struct options *options, struct settings *settings)
     case REQUEST_LIST_WADS: return wad_list(stdout) ? STATUS_OK : STATUS_NO_WAD;
     case REQUEST_LIST_KEYS: about_keys(settings, stdout); break;
     case REQUEST_DUMP_CONFIG: config_dump(settings, stdout); break;
+    case REQUEST_PREPARE: return prepare_run(options, settings);
     case REQUEST_DOCTOR:
     case REQUEST_FEATURES: break; // screen_run's
     }

@@ -80,6 +80,7 @@ run_test() { # TEST
     export HOME=$sandbox/home XDG_CACHE_HOME=$sandbox/cache XDG_CONFIG_HOME=$sandbox/config
     export XDG_DATA_HOME=$sandbox/data XDG_STATE_HOME=$sandbox/state
     unset NEURODOOM_CONFIG NEURODOOM_GUEST DOOMWADDIR DOOMWADPATH XDG_DATA_DIRS
+    export NEURODOOM_PREPARED= # what is tested is compiled by the test
     mkdir -p "$work" "$HOME" && cd "$work" || exit
     "test_$1"
     finished=yes

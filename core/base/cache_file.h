@@ -29,10 +29,11 @@ struct cached_object {
 
 // Opens the program's file in folder, which is made (0700) if need be and has to be the user's own. identity:
 // whatever the objects depend on besides the guest. A file that is damaged, or of another identity, counts as
-// empty. Returns NULL if nothing can be kept there. error says why; or what in the file's place is not used,
-// and replaced at the end; or nothing.
-struct cache_file *cache_file_open(const char *folder, uint64_t program, uint64_t identity,
-                                   struct error *error);
+// empty. Where there is no other, that of the folder prepared (NULL: none) is read, if only this user or root
+// may have written it; what is added to it is kept in the first folder. Returns NULL if nothing can be kept
+// there. error says why; or what in the file's place is not used, and replaced at the end; or nothing.
+struct cache_file *cache_file_open(const char *folder, const char *prepared, uint64_t program,
+                                   uint64_t identity, struct error *error);
 
 // The objects that were there at opening and those added since.
 size_t cache_file_count(const struct cache_file *c);

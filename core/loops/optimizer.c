@@ -484,7 +484,7 @@ struct loops *loops_create(struct guest *g, const char *folder, struct error *er
 void loops_load_cache(struct loops *l, const char *folder)
 {
     struct error error;
-    proposals_keep(l->proposals, folder, &error);
+    proposals_keep(l->proposals, folder, l->guest->config.prepared_folder, &error);
     guest_log_unkept(l->guest, &error);
     log_refused(l);
     l->kept = strdup(folder);

@@ -66,6 +66,12 @@ struct machine_config {
     const char *library_folder; // holds the translator's module; NULL = the folder of the running program
     const char
         *cache_folder; // where translated code is kept, absolute; NULL = nowhere. Made if need be (0700)
+    // Holds what an earlier run with `prepare` kept, and is only read: where cache_folder has nothing of the
+    // program, that is taken from here. NULL = nowhere.
+    const char *prepared_folder;
+    // Compiles at once whatever has run twice, and before the machine is destroyed everything that was asked
+    // for, so that the cache is good for later runs.
+    bool prepare;
     const char *dispatch_model; // base path of the dispatch net's files; NULL = mode off for good
     enum machine_dispatch dispatch;
     const char *loop_models; // folder of the three nets for loops; NULL = no loop is ever replaced

@@ -61,6 +61,12 @@ char *path_installed(const char *name)
     return text_copy(prefix_path(name, path, sizeof path) ? path : name);
 }
 
+char *path_prepared(void)
+{
+    const char *given = getenv("NEURODOOM_PREPARED");
+    return !given ? path_installed(PREFIX_PREPARED) : *given ? text_copy(given) : NULL;
+}
+
 char *path_absolute(const char *path)
 {
     return realpath(path, NULL);

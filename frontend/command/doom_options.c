@@ -16,6 +16,7 @@ static const struct option own_options[] = {
     {"list-wads", OPTION_REQUEST, 0, REQUEST_LIST_WADS},
     {"list-keys", OPTION_REQUEST, 0, REQUEST_LIST_KEYS},
     {"dump-config", OPTION_REQUEST, 0, REQUEST_DUMP_CONFIG},
+    {"prepare", OPTION_REQUEST, 0, REQUEST_PREPARE},
     {"config", OPTION_PATH, 0, offsetof(struct options, config_file)},
     {"set", OPTION_SET, 0, 0},
     {"log-level", OPTION_SETTING, "log.level", 0},
@@ -287,6 +288,7 @@ void doom_options_print_help(FILE *stream)
           "  --opt loops=on|off    loops that a net has proposed, once proved, are done by kernels\n"
           "  --opt idle=on|off     a guest that only waits for its clock sleeps (real clock)\n"
           "  --verify              run the plain loop beside every replaced one, and compare\n"
+          "  --prepare             translate the game ahead, by its recorded demos: no slow first run\n"
           "window\n"
           "  -fullscreen, -window, -geometry WxH\n"
           "  --scale fit|integer|stretch, --aspect 4:3|square, --filter sharp|nearest|linear\n"

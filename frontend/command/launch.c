@@ -198,6 +198,12 @@ static bool add_doom_option(struct launch *launch, const struct doom_option *opt
     return good;
 }
 
+char *launch_program(void)
+{
+    const char *guest = getenv("NEURODOOM_GUEST");
+    return guest && *guest ? text_copy(guest) : path_installed(PREFIX_GUEST);
+}
+
 // What the options ask for: WADs, files, the engine's command line, the clock.
 static bool prepare_game(struct launch *launch, const struct options *options,
                          const struct settings *settings, struct failure *failure)

@@ -34,6 +34,9 @@ struct launch {
 // NULL if that is impossible. The caller frees it.
 char *launch_data_folder(const char *name);
 
+// Host path of the guest's program; the caller frees it.
+char *launch_program(void);
+
 // Finds everything. False: *failure, with STATUS_NO_WAD if there is nothing to play. In either case
 // launch_free is due. options and settings have to outlive launch.
 bool launch_prepare(struct launch *launch, const struct options *options, const struct settings *settings,

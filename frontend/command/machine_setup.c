@@ -83,6 +83,8 @@ bool machine_setup_fill(struct machine_setup *setup, const struct options *optio
     config->engine = (enum machine_engine)settings->engine;
     setup->cache = make_cache_folder(&setup->grants);
     config->cache_folder = setup->cache;
+    setup->prepared = path_prepared();
+    config->prepared_folder = setup->prepared;
     setup->library = path_installed(PREFIX_LIBRARY);
     config->library_folder = setup->library;
     if (settings->neural || options->dispatch_given) {
@@ -99,6 +101,7 @@ void machine_setup_free(struct machine_setup *setup)
 {
     grants_free(&setup->grants);
     free(setup->cache);
+    free(setup->prepared);
     free(setup->library);
     *setup = (struct machine_setup){0};
 }

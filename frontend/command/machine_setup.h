@@ -11,7 +11,7 @@
 struct machine_setup {
     struct machine_config config; // without callbacks; points to what follows, so that this must not be moved
     struct grants grants;
-    char *cache, *library;
+    char *cache, *prepared, *library;
     char dispatch_model[4096]; // base path of the dispatch net, "" if there is none
     char loop_models[4096]; // folder of the nets for loops, "" if there is none
 };

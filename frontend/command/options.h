@@ -20,6 +20,7 @@ enum request {
     REQUEST_LIST_WADS,
     REQUEST_LIST_KEYS,
     REQUEST_DUMP_CONFIG,
+    REQUEST_PREPARE,
 };
 
 struct screenshot_order {

@@ -142,7 +142,8 @@ void *compile_thread(void *user)
     struct compiler compiler = {0};
     bool works = true;
     pthread_mutex_lock(&t->lock);
-    while (!t->quit && works) {
+    bool to_the_end = t->guest->config.prepare;
+    while (works && !(t->quit && (!to_the_end || t->queue_head == t->queue_tail))) {
         if (t->queue_head == t->queue_tail) {
             pthread_cond_wait(&t->wake, &t->lock);
             continue;

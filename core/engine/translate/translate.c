@@ -134,7 +134,7 @@ void translate_request(struct translator *t, uint32_t pc)
     if (s->requests >= t->patience)
         t->ready_requests += newly_ready ? s->requests : 1;
     s->requested = true;
-    bool is_new = !t->cached_count && !t->assume_executed;
+    bool is_new = !t->cached_count && !t->assume_executed && !t->guest->config.prepare;
     if (s->requests < t->patience || t->ready_requests < t->loading_patience ||
         (is_new && t->guest->stats.retired < WARM_UP))
         return;

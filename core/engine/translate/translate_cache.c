@@ -195,8 +195,8 @@ void translate_load_cache(struct translator *t, const char *folder)
     uint64_t program = file_hash(t->guest->config.program);
     if (program) {
         struct error error;
-        t->cache =
-            cache_file_open(folder, program ^ (t->precise | t->checked << 1), cache_identity(), &error);
+        t->cache = cache_file_open(folder, t->guest->config.prepared_folder,
+                                   program ^ (t->precise | t->checked << 1), cache_identity(), &error);
         guest_log_unkept(t->guest, &error);
     }
     size_t count = t->cache ? cache_file_count(t->cache) : 0;
@@ -221,7 +221,7 @@ void translate_load_cache(struct translator *t, const char *folder)
             cache_file_drop(t->cache, i);
         }
     }
-    if (t->cached_count) {
+    if (t->cached_count && !t->guest->config.prepare) {
         t->patience = WARM_PATIENCE;
         t->loading_patience = WORTH_LOADING;
     }

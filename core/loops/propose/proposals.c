@@ -122,7 +122,7 @@ static void add(struct proposals *p, uint64_t code, const struct loop_guess *gue
     atomic_store_explicit(&p->count, count + 1, memory_order_release);
 }
 
-void proposals_keep(struct proposals *p, const char *folder, struct error *error)
+void proposals_keep(struct proposals *p, const char *folder, const char *prepared, struct error *error)
 {
     uint64_t tuned = identity_of(folder, NULL);
     if (tuned && is_tuned(p, folder)) {
@@ -131,7 +131,7 @@ void proposals_keep(struct proposals *p, const char *folder, struct error *error
     } else if (tuned) {
         refuse_tuned(p, folder, "they were tuned from others");
     }
-    p->cache = cache_file_open(folder, 0, p->identity, error);
+    p->cache = cache_file_open(folder, prepared, 0, p->identity, error);
     for (size_t i = 0; p->cache && i < cache_file_count(p->cache); i++) {
         const struct cached_object *o = cache_file_get(p->cache, i);
         const struct proposal *list = (const struct proposal *)o->bytes;

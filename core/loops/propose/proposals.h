@@ -14,8 +14,8 @@ struct proposals *proposals_create(const char *folder, struct error *error);
 bool proposals_destroy(struct proposals *p, struct error *error);
 
 // Takes over what is kept in folder for these nets, and keeps it there at the end. Nets in folder that were
-// tuned from these are asked instead. error: as that of cache_file_open.
-void proposals_keep(struct proposals *p, const char *folder, struct error *error);
+// tuned from these are asked instead. prepared and error: as those of cache_file_open.
+void proposals_keep(struct proposals *p, const char *folder, const char *prepared, struct error *error);
 // Whether tuned nets have turned out not to be usable, and why; once.
 bool proposals_refused(struct proposals *p, struct error *why);
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "prepare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frontend/base/interrupt.h"
+#include "frontend/base/log.h"
+#include "frontend/base/paths.h"
+#include "frontend/base/prefix.h"
+#include "frontend/command/doom_options.h"
+#include "frontend/command/launch.h"
+#include "frontend/command/machine_setup.h"
+#include "frontend/command/wad.h"
+#include "frontend/session/session.h"
+
+// What a run compiles leads to code that only the next run asks for: few passes are enough, and one that
+// compiles less than this share of what there is is the last.
+enum { PASSES_MOST = 6, SHARE_LEFT = 200 };
+
+struct demo {
+    char *wad;
+    char name[9];
+    bool sound; // it is slow, and all demos play it alike: one a game is enough
+};
+
+struct preparation {
+    const struct options *options;
+    struct settings settings;
+    char *folder;
+    struct demo *demos;
+    size_t count;
+    unsigned done, most; // runs, for the progress line
+    uint64_t regions, compiled; // there are; made by this pass
+};
+
+static void add_demos(struct preparation *p, char *wad)
+{
+    bool first = true;
+    for (unsigned i = 1; wad && i <= 4; i++) {
+        struct demo d = {.wad = wad, .sound = first};
+        snprintf(d.name, sizeof d.name, "demo%u", i);
+        if (!wad_has_lump(wad, d.name)) {
+            continue;
+        }
+        d.wad = text_copy(wad);
+        p->demos = memory_resize(p->demos, (p->count + 1) * sizeof *p->demos);
+        p->demos[p->count++] = d;
+        first = false;
+    }
+    free(wad);
+}
+
+static bool find_demos(struct preparation *p, struct failure *failure)
+{
+    const struct doom_option *option = doom_options_given(p->options, "-iwad");
+    const char *given = option ? option->values.items[0] : p->settings.iwad;
+    if (*given) {
+        add_demos(p, wad_resolve(given));
+    } else {
+        add_demos(p, wad_resolve("freedoom1.wad"));
+        add_demos(p, wad_resolve("freedoom2.wad"));
+    }
+    if (!p->count && !*given) {
+        add_demos(p, wad_find_any());
+    }
+    return p->count || fail(failure, STATUS_NO_WAD,
+                            "--prepare runs a game's recorded demos, and there are none in %s\n"
+                            "    neurodoom --list-wads       shows the WADs on this machine\n"
+                            "    sudo apt install freedoom   installs free ones with demos",
+                            *given ? given : "any WAD that was found");
+}
+
+// The installation's folder, if this user may make files there, else the user's own cache.
+static bool find_folder(struct preparation *p, struct failure *failure)
+{
+    char *library = path_installed(PREFIX_LIBRARY), *prepared = path_prepared();
+    char *wanted = prepared && access(library, W_OK) == 0 ? text_copy(prepared) : path_user(PATH_CACHE, NULL);
+    p->folder = path_make_folder(wanted) ? path_absolute(wanted) : NULL;
+    bool good = p->folder || fail(failure, STATUS_USAGE, "--prepare: cannot create the folder %s", wanted);
+    free(library);
+    free(prepared);
+    free(wanted);
+    return good;
+}
+
+static void drop_audio(void *user, const int16_t (*samples)[2], size_t count)
+{
+    (void)user;
+    (void)samples;
+    (void)count;
+}
+
+static void tell_progress(const struct preparation *p, unsigned pass, const struct demo *d)
+{
+    fprintf(stderr, "%sprepare: %3u %%  round %u: %s of %s, %llu pieces of code translated%s",
+            isatty(STDERR_FILENO) ? "\r" : "", 100 * p->done / p->most, pass + 1, d->name, path_name(d->wad),
+            (unsigned long long)p->regions, isatty(STDERR_FILENO) ? "\033[K" : "\n");
+}
+
+// Runs one demo to its end. False: *failure, or interrupted.
+static bool run_demo(struct preparation *p, const struct demo *d, struct failure *failure)
+{
+    const char *const arguments[] = {"doom", "-iwad", d->wad, "-timedemo", d->name, NULL};
+    static const char *const no_environment[] = {NULL};
+    struct machine_setup setup = {0};
+    char *program = launch_program();
+    struct session *s = NULL;
+    bool ended = false;
+    grants_add(&setup.grants, text_copy(d->wad), text_copy(d->wad), false);
+    if (machine_setup_fill(&setup, p->options, &p->settings, false, failure)) {
+        struct machine_config *config = &setup.config;
+        config->program = program;
+        config->argv = arguments;
+        config->envp = no_environment;
+        config->ram = (uint64_t)p->settings.ram << 20;
+        config->device = true;
+        config->deterministic = true;
+        config->clock = MACHINE_CLOCK_VIRTUAL;
+        config->cache_folder = p->folder;
+        config->prepared_folder = NULL;
+        config->prepare = true;
+        struct session_callbacks callbacks = {.audio = d->sound ? drop_audio : NULL};
+        s = session_start(config, 0, &callbacks, failure);
+    }
+    if (s) {
+        while (!(ended = session_wait(s, 100)) && !interrupt_seen()) {
+        }
+        session_stop(s);
+        struct machine_stats stats;
+        machine_get_stats(session_machine(s), &stats);
+        p->regions = stats.translated_regions;
+        p->compiled += stats.translated_regions - stats.cached_regions;
+        session_end(s);
+    }
+    machine_setup_free(&setup);
+    free(program);
+    return ended;
+}
+
+static bool run_passes(struct preparation *p, struct failure *failure)
+{
+    p->most = PASSES_MOST * (unsigned)p->count;
+    for (unsigned pass = 0; pass < PASSES_MOST; pass++) {
+        p->compiled = 0;
+        for (size_t i = 0; i < p->count; i++, p->done++) {
+            tell_progress(p, pass, &p->demos[i]);
+            if (!run_demo(p, &p->demos[i], failure)) {
+                return false;
+            }
+        }
+        if (p->compiled * SHARE_LEFT < p->regions) {
+            break;
+        }
+    }
+    return true;
+}
+
+int prepare_run(const struct options *options, struct settings *settings)
+{
+    struct failure failure = {0};
+    struct preparation p = {.options = options, .settings = *settings};
+    p.settings.engine = MACHINE_ENGINE_TRANSLATE;
+    p.settings.neural = p.settings.loops = true;
+    p.settings.verify = false;
+    bool done = false;
+    if (machine_default_engine() != MACHINE_ENGINE_TRANSLATE) {
+        fail(&failure, STATUS_USAGE, "--prepare: this build has no translator: the game is interpreted");
+    } else if (find_demos(&p, &failure) && find_folder(&p, &failure)) {
+        interrupt_catch();
+        if (p.settings.log_level == LOG_INFO) {
+            log_set_level(LOG_WARNING); // what the engine says at each start
+        }
+        done = run_passes(&p, &failure);
+        if (isatty(STDERR_FILENO)) {
+            fputc('\n', stderr);
+        }
+    }
+    if (done) {
+        fprintf(stderr, "prepare: 100 %%  %llu pieces of code are kept in %s\n",
+                (unsigned long long)p.regions, p.folder);
+    }
+    for (size_t i = 0; i < p.count; i++) {
+        free(p.demos[i].wad);
+    }
+    free(p.demos);
+    free(p.folder);
+    return failure.text ? failure_report(&failure) : done ? STATUS_OK : STATUS_INTERRUPTED;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// --prepare: has the game's program translated ahead, by running its recorded demos until nothing is left to
+// compile, so that the first game starts as fast as any later one.
+#ifndef FRONTEND_PREPARE_H
+#define FRONTEND_PREPARE_H
+
+#include "frontend/command/config.h"
+#include "frontend/command/options.h"
+
+// Keeps what it makes where all users of this installation find it if this one may write there, else in the
+// user's cache. -iwad names the game whose demos are run, else both of Freedoom are, or what there is.
+// Returns the exit status; what an interrupted run has made is kept.
+int prepare_run(const struct options *options, struct settings *settings);
+
+#endif
