@@ -138,6 +138,43 @@ enum machine_replay machine_get_replay(const machine *m, const char **why);
 struct device_info;
 bool machine_get_device_info(const machine *m, struct device_info *info);
 
+// ---- putting it away ----
+//
+// On the emulation thread, while machine_run does not run. A stop that is requested in config.present makes
+// machine_run return right behind the system call that presented the frame.
+
+// Of the machine_save that made them: on the heap, the caller's to free.
+struct machine_bytes {
+    uint8_t *data;
+    size_t size;
+};
+
+// The whole machine but what is derived (decoded and translated code, loops): registers, memory, signals,
+// device page, clocks and counters, names and offsets of open files. False with *error where that cannot be
+// done: pipes, sockets, other processes, memory shared with files.
+bool machine_save(machine *m, struct machine_bytes *bytes, struct error *error);
+
+// Makes m, which was created from the same program with the same grants, what the saved one was. The bytes
+// may be anybody's: whatever they hold, the guest can do no more than before. Engine, speed, pause and the
+// like stay as they are. False with *error: nothing has changed, unless the host denied memory midway: then
+// the guest is MACHINE_FAULTED.
+bool machine_load(machine *m, const void *data, size_t size, struct error *error);
+
+// Moments: states of the last seconds, each kept as its difference to the next. They take up to limit bytes,
+// the oldest going first; 0, as it is at first: none are kept. False with *error if the host denies it.
+bool machine_keep_moments(machine *m, size_t limit, struct error *error);
+// The state of now becomes a moment. Its number, which is larger than any before; 0 with *error.
+uint64_t machine_add_moment(machine *m, struct error *error);
+// Makes m what it was at that moment, which is the newest then: later ones are forgotten. False with *error
+// as machine_load.
+bool machine_return_to(machine *m, uint64_t moment, struct error *error);
+
+struct machine_moments {
+    uint64_t first, last; // their numbers: 0 and 0, if there are none
+    size_t bytes; // that they take
+};
+void machine_get_moments(const machine *m, struct machine_moments *moments);
+
 // Name of the guest function that holds pc, from the ELF's symbols, or NULL. offset: from its start.
 const char *machine_symbol(const machine *m, uint64_t pc, uint64_t *offset);
 

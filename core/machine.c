@@ -23,6 +23,7 @@
 #include "core/loops/optimizer.h"
 #include "core/loops/watch.h"
 #include "core/state/fault.h"
+#include "machine_internal.h"
 
 // Linux signal and si_code numbers, the same on every architecture that we run on.
 enum { SIG_ILL = 4, SIG_TRAP = 5, SIG_BUS = 7, SIG_SEGV = 11 };
@@ -38,18 +39,6 @@ enum {
 // Instructions between two looks at requests: about 0.2 ms.
 #define SLICE 200000u
 #define TRANSLATED_SLICE 2000000u
-
-struct machine {
-    struct guest guest; // first: the guest_host functions find the machine by it
-    atomic_int engine; // enum machine_engine that is wanted
-    atomic_int dispatch_wanted; // enum machine_dispatch, to be in force from the next slice on
-    uint64_t dispatch_since, dispatch_before; // retired when counting began; instructions counted before
-    uint32_t call_counts[CALL_COUNTS]; // the cpu's
-    uint64_t counted_ns, counted_idle_ns; // host time and idle up to which emulating_ns counts
-    pthread_mutex_t publish_lock;
-    struct machine_stats published; // what other threads read, under publish_lock
-};
-_Static_assert(offsetof(struct machine, guest) == 0, "present");
 
 // ---- what this build can do ----
 
@@ -92,13 +81,12 @@ static void count_dispatch(machine *m)
     g->stats.dispatch_total = m->dispatch_before;
     if (dispatch_mode(g->dispatch) != MACHINE_DISPATCH_OFF)
         g->stats.dispatch_total += g->stats.retired - m->dispatch_since;
-    g->stats.dispatch_hit = g->stats.dispatch_total - counts.wrong;
+    g->stats.dispatch_hit = g->stats.dispatch_total - counts.wrong - m->wrong_before;
     g->stats.dispatch_words = counts.words;
     g->stats.dispatch_words_hit = counts.words - counts.words_wrong;
 }
 
-// Brings emulating_ns up to now and lets other threads see the counters.
-static void publish(machine *m)
+void machine_publish(machine *m)
 {
     struct guest *g = &m->guest;
     count_dispatch(m);
@@ -107,8 +95,11 @@ static void publish(machine *m)
     g->stats.emulating_ns += elapsed > idle ? elapsed - idle : 0;
     m->counted_ns = now;
     m->counted_idle_ns = g->stats.idle_ns;
-    if (g->loops)
+    if (g->loops) {
         loops_get_stats(g->loops, &g->stats);
+        g->stats.credited += m->credited_before;
+        g->stats.iterations_skipped += m->skipped_before;
+    }
     g->stats.memory_mapped = g->memory.mapped;
     if (g->translator)
         translate_get_stats(g->translator, &g->stats);
@@ -117,7 +108,7 @@ static void publish(machine *m)
     pthread_mutex_unlock(&m->publish_lock);
 }
 
-// Leaves the time since publish out of emulating_ns: a callback's, which is not the guest's.
+// Leaves the time since machine_publish out of emulating_ns: a callback's, which is not the guest's.
 static void skip_time(machine *m)
 {
     m->counted_ns = clock_monotonic_ns();
@@ -130,7 +121,7 @@ static void present(struct guest *g, const struct machine_frame *frame)
     machine *m = (machine *)g;
     if (!g->config.present)
         return;
-    publish(m);
+    machine_publish(m);
     g->config.present(g->config.user, frame);
     skip_time(m);
 }
@@ -308,6 +299,7 @@ void machine_destroy(machine *m)
     struct guest *g = &m->guest;
     if (!m)
         return;
+    moments_destroy(m);
     translator_destroy(g->translator);
     loops_destroy(g->loops);
     loop_watch_destroy(g->loop_watch);
@@ -499,13 +491,13 @@ enum machine_state machine_run(machine *m, uint64_t budget)
         if (g->state == MACHINE_RUNNING && atomic_load_explicit(&g->signal_pending, memory_order_relaxed))
             linux_deliver_signals(g);
         if (reason == STOP_BUDGET || reason == STOP_WAIT)
-            publish(m);
+            machine_publish(m);
         if (atomic_exchange_explicit(&g->stop_requested, false, memory_order_acquire))
             break;
     }
     if (g->state != MACHINE_RUNNING)
         devices_log_end(g->devices, (uint32_t)g->state);
-    publish(m);
+    machine_publish(m);
     return g->state;
 }
 

@@ -15,6 +15,7 @@
 
 #include "core/base/clock.h"
 #include "core/state/guest.h"
+#include "core/state/saved.h"
 #include "guest/device_page.h"
 #include "input_log.h"
 
@@ -34,6 +35,7 @@ struct look {
 struct devices {
     int fd; // the page's memfd, -1 without a device
     struct device_page *page;
+    bool hears; // somebody takes the sound
     uint32_t ring_head; // events put into the guest's ring so far; emulation thread
     uint32_t audio_tail; // samples taken from the guest's ring so far; emulation thread
     struct look look;
@@ -84,6 +86,7 @@ struct devices *devices_create(const struct guest *g)
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&d->lock, NULL);
     d->fd = -1;
+    d->hears = g->config.audio != NULL;
     d->host_ns = clock_monotonic_ns();
     d->speed = g->config.clock == MACHINE_CLOCK_VIRTUAL ? 0 : 100;
     if (g->config.device && !create_page(d)) {
@@ -94,7 +97,7 @@ struct devices *devices_create(const struct guest *g)
     }
     if (d->page) {
         d->page->info.clock_mode = clock_mode(d);
-        d->page->audio.wanted = g->config.audio != NULL;
+        d->page->audio.wanted = d->hears;
     }
     if (g->config.record_input)
         d->input.mode = INPUT_RECORDED;
@@ -483,4 +486,69 @@ bool devices_get_info(const struct devices *d, struct device_info *info)
         return false;
     memcpy(info, &d->page->info, sizeof *info);
     return true;
+}
+
+// ---- saved states ----
+
+#define DEVICES_PART 0x49564544u
+
+static void transfer(struct devices *d, struct saved *s)
+{
+    uint32_t version = DEVICE_VERSION;
+    uint8_t has_page = d->page != NULL;
+    saved_part(s, DEVICES_PART);
+    SAVED(s, version);
+    SAVED(s, has_page);
+    if (s->loading && version != DEVICE_VERSION)
+        saved_fail(s, "the state is that of a program for version %u of the device page; this is %u", version,
+                   DEVICE_VERSION);
+    saved_expect(s, has_page == (d->page != NULL), "its device page");
+    SAVED(s, d->ring_head);
+    SAVED(s, d->audio_tail);
+    SAVED(s, d->look.millisecond);
+    SAVED(s, d->look.system_calls);
+    SAVED(s, d->look.instructions);
+    SAVED(s, d->look.events);
+    SAVED(s, d->guest_ns);
+    SAVED(s, d->events);
+    SAVED(s, d->first_event);
+    SAVED(s, d->event_count);
+    saved_expect(s, d->first_event < DEVICE_EVENTS && d->event_count <= DEVICE_EVENTS, "its events");
+    saved_expect(s, d->guest_ns <= UINT64_MAX / 4, "its clock");
+    if (d->page && !s->failed)
+        saved_bytes(s, d->page, DEVICE_SIZE);
+}
+
+void devices_save(struct devices *d, struct saved *s)
+{
+    pthread_mutex_lock(&d->lock);
+    set_anchor(d);
+    transfer(d, s);
+    pthread_mutex_unlock(&d->lock);
+}
+
+void devices_check(const struct devices *d, struct saved *s)
+{
+    struct devices unused = {.page = d->page ? malloc(DEVICE_SIZE) : NULL};
+    if (d->page && !unused.page)
+        saved_fail(s, "there is not enough memory to load the state");
+    else
+        transfer(&unused, s);
+    free(unused.page);
+}
+
+void devices_load(struct devices *d, struct saved *s)
+{
+    pthread_mutex_lock(&d->lock);
+    transfer(d, s);
+    d->host_ns = clock_monotonic_ns();
+    if (d->page) { // what the host says there
+        d->page->info.magic = DEVICE_MAGIC;
+        d->page->info.version = DEVICE_VERSION;
+        d->page->audio.wanted = d->hears;
+        if (d->live)
+            d->page->info.clock_mode = clock_mode(d);
+    }
+    pthread_cond_broadcast(&d->wake);
+    pthread_mutex_unlock(&d->lock);
 }

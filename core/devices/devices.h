@@ -9,6 +9,7 @@
 
 struct guest;
 struct devices;
+struct saved;
 struct device_event;
 struct device_info;
 struct input_log;
@@ -28,6 +29,13 @@ uint64_t devices_clock_ns(struct guest *g, bool takes_input);
 // Any thread; see machine_set_speed and machine_set_clock_paused.
 void devices_set_speed(struct devices *d, unsigned percent);
 void devices_set_paused(struct devices *d, bool paused);
+
+// The page, the clock and the events that wait to be put into the ring, in a saved state.
+void devices_save(struct devices *d, struct saved *s);
+// Reads what devices_save has written: s has failed if it is not sound. Changes nothing.
+void devices_check(const struct devices *d, struct saved *s);
+// Cannot fail where devices_check has not. Settings of the host (speed, pause, …) stay.
+void devices_load(struct devices *d, struct saved *s);
 
 // Sleeps for ns of guest time; returns false if interrupted (a signal or a requested stop).
 bool devices_sleep(struct guest *g, uint64_t ns);

@@ -246,6 +246,12 @@ static void apply_limit(struct linux_process *p, int which)
     }
 }
 
+void process_apply_limits(struct linux_process *p)
+{
+    for (int which = 0; which < GUEST_LIMITS; which++)
+        apply_limit(p, which);
+}
+
 static int64_t limit(struct linux_process *p, uint64_t which, uint64_t new_address, uint64_t old_address)
 {
     struct guest_limit new, old;

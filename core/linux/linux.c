@@ -62,6 +62,11 @@ const char *linux_symbol(const struct guest *g, uint64_t pc, uint64_t *offset)
     return g->process && g->process->symbols ? elf_symbols_find(g->process->symbols, pc, offset) : NULL;
 }
 
+int linux_program(const struct linux_process *p)
+{
+    return p->files->program_host;
+}
+
 // ---- system calls ----
 
 #define CALL_NUMBERS 512

@@ -26,6 +26,17 @@ void linux_deliver_signals(struct guest *g);
 // for the guest. False if no guest owns the host's signals. Async-signal-safe.
 bool linux_note_host_signal(const void *siginfo, void *context);
 
+// The process in a saved state, memory and cpu left out.
+struct saved;
+struct linux_plan;
+void linux_save(struct linux_process *p, struct saved *s);
+// What is to be loaded, with the files that it has open. NULL: s has failed. Nothing has changed so far.
+struct linux_plan *linux_plan_load(struct linux_process *p, struct saved *s);
+void linux_load(struct linux_process *p, struct linux_plan *plan);
+void linux_plan_free(struct linux_plan *plan);
+// The host descriptor of the program's file.
+int linux_program(const struct linux_process *p);
+
 // Name of the guest function that holds pc, from the ELF's symbols, or NULL. offset: from its start.
 const char *linux_symbol(const struct guest *g, uint64_t pc, uint64_t *offset);
 

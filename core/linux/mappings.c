@@ -227,8 +227,7 @@ int64_t sys_madvise(struct linux_process *p, const uint64_t *a)
         for (uint64_t at = a[0]; at < a[0] + length; at += GUEST_PAGE)
             if (!m->pages[at / GUEST_PAGE])
                 return -ENOMEM;
-        memory_forget_code(m, a[0], length);
-        return madvise(m->base + a[0], length, MADV_DONTNEED) ? -errno : 0;
+        return memory_discard(m, a[0], length);
     case MADV_NORMAL:
     case MADV_RANDOM:
     case MADV_SEQUENTIAL:

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/state/journal.h"
 #include "process.h"
 
 #define DETERMINISTIC_PID 1000
@@ -65,6 +66,16 @@ static bool family_is_full(void)
         }
     }
     return true;
+}
+
+bool process_has_children(struct linux_process *p)
+{
+    for (int i = 0; p->owns_host && i < FAMILY_MAX; i++) {
+        int pid = atomic_load(&family->members[i]);
+        if (pid && pid != getpid())
+            return true;
+    }
+    return false;
 }
 
 bool process_may_name(struct linux_process *p, int pid)
@@ -229,6 +240,7 @@ void process_after_exec(struct linux_process *p)
 {
     close_pipe_end(&p->vfork_pipe);
     timers_delete_all(p);
+    p->replaced = true;
 }
 
 static void become_child(struct linux_process *p, const uint64_t *a, int pipe_end)
@@ -276,6 +288,8 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
     int error = errno;
     if (pid > 0)
         family_add(pid);
+    if (p->guest->memory.journal)
+        p->guest->memory.journal->lost = true; // there is no way back from having a child
     sigprocmask(SIG_SETMASK, &old, NULL);
     close_pipe_end(&ends[1]);
     if (pid > 0 && flags & CLONE_PARENT_SETTID)

@@ -27,6 +27,14 @@ struct guest_limit {
     uint64_t current, maximum;
 };
 
+// One that timer_create made.
+struct guest_timer {
+    bool used;
+    int host; // its number
+    int32_t clock, notify, number; // what it was made with: SIGEV_NONE or SIGEV_SIGNAL, and the signal
+    uint64_t value;
+};
+
 struct linux_process {
     struct guest *guest;
     struct elf_symbols *symbols; // NULL: none
@@ -52,8 +60,8 @@ struct linux_process {
     uint64_t epoch; // of the wall clock where the clock is our own, ns; 0 = not yet known
     uint64_t sleep_deadline; // of a nanosleep that a stop request interrupted, 0 = none
     int interrupted; // RESTART or RESTART_UNHANDLED if the last system call returned that, else 0
-    bool timer_used[GUEST_TIMERS];
-    int timer_host[GUEST_TIMERS];
+    struct guest_timer timers[GUEST_TIMERS];
+    bool replaced; // the program that was started has replaced itself by another
 };
 
 // ---- process ----
@@ -83,6 +91,13 @@ struct exec_arguments {
 int exec_load(struct linux_process *p, int host, const char *path, const struct exec_arguments *arguments,
               bool *committed, struct error *error);
 
+// Whether a process that the guest made is still there.
+bool process_has_children(struct linux_process *p);
+// Puts all limits of p->limits in force.
+void process_apply_limits(struct linux_process *p);
+
+// Makes a host's timer of t. 0 or a negative errno.
+int timer_start(struct guest_timer *t);
 // Deletes the guest's timers (execve), or forgets them because fork does not inherit them.
 void timers_delete_all(struct linux_process *p);
 void timers_forget(struct linux_process *p);

@@ -368,6 +368,13 @@ static bool handles_faults(const struct signals *s)
     return s->actions[SIGSEGV].handler > GUEST_SIG_IGN || s->actions[SIGBUS].handler > GUEST_SIG_IGN;
 }
 
+void signals_after_load(struct linux_process *p)
+{
+    p->guest->precise_faults = handles_faults(&p->signals);
+    for (int n = 1; n <= SIGNAL_MAX && p->owns_host; n++)
+        catch_host(n, &p->signals.actions[n]);
+}
+
 int64_t sys_rt_sigaction(struct linux_process *p, const uint64_t *a)
 {
     uint64_t number = (uint32_t)a[0];

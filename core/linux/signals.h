@@ -56,6 +56,8 @@ void signals_destroy(struct linux_process *p);
 // After fork in the child, and at execve.
 void signals_after_fork(struct linux_process *p);
 void signals_after_exec(struct linux_process *p);
+// Puts actions that have come from elsewhere in force.
+void signals_after_load(struct linux_process *p);
 
 // Queues a signal for the guest itself.
 void signal_post(struct linux_process *p, const struct signal_info *info);

@@ -34,17 +34,26 @@ int64_t sys_setitimer(struct linux_process *p, const uint64_t *a)
     return a[2] && !copy_out(p, a[2], &old, sizeof old) ? -EFAULT : 0;
 }
 
+// struct sigevent
+struct event {
+    uint64_t value;
+    int32_t number, notify, thread;
+    uint8_t rest[44];
+};
+_Static_assert(sizeof(struct event) == 64, "struct sigevent");
+
+int timer_start(struct guest_timer *t)
+{
+    struct event event = {.value = t->value, .number = t->number, .notify = t->notify};
+    t->used = !syscall(SYS_timer_create, t->clock, &event, &t->host);
+    return t->used ? 0 : -errno;
+}
+
 int64_t sys_timer_create(struct linux_process *p, const uint64_t *a)
 {
-    // struct sigevent: value, signal number, how to notify, thread
-    struct {
-        uint64_t value;
-        int32_t number, notify, thread;
-        uint8_t rest[44];
-    } event = {.number = SIGALRM, .notify = SIGEV_SIGNAL};
-    _Static_assert(sizeof event == 64, "struct sigevent");
+    struct event event = {.number = SIGALRM, .notify = SIGEV_SIGNAL};
     int32_t id = 0;
-    while (id < GUEST_TIMERS && p->timer_used[id])
+    while (id < GUEST_TIMERS && p->timers[id].used)
         id++;
     if (!p->owns_host)
         return -ENOSYS;
@@ -58,15 +67,18 @@ int64_t sys_timer_create(struct linux_process *p, const uint64_t *a)
         return -EINVAL;
     if (to_thread)
         event.notify = SIGEV_SIGNAL;
-    if (syscall(SYS_timer_create, (int)a[0], &event, &p->timer_host[id]))
-        return -errno;
-    p->timer_used[id] = true;
+    struct guest_timer *t = &p->timers[id];
+    *t = (struct guest_timer){
+        .clock = (int32_t)a[0], .notify = event.notify, .number = event.number, .value = event.value};
+    int result = timer_start(t);
+    if (result)
+        return result;
     return copy_out(p, a[2], &id, sizeof id) ? 0 : -EFAULT;
 }
 
 static bool has_timer(const struct linux_process *p, uint64_t id)
 {
-    return id < GUEST_TIMERS && p->timer_used[id];
+    return id < GUEST_TIMERS && p->timers[id].used;
 }
 
 int64_t sys_timer_settime(struct linux_process *p, const uint64_t *a)
@@ -76,7 +88,7 @@ int64_t sys_timer_settime(struct linux_process *p, const uint64_t *a)
         return -EINVAL;
     if (!copy_in(p, a[2], &new, sizeof new))
         return -EFAULT;
-    if (syscall(SYS_timer_settime, p->timer_host[a[0]], (int)a[1], &new, &old))
+    if (syscall(SYS_timer_settime, p->timers[a[0]].host, (int)a[1], &new, &old))
         return -errno;
     return a[3] && !copy_out(p, a[3], &old, sizeof old) ? -EFAULT : 0;
 }
@@ -86,14 +98,14 @@ int64_t sys_timer_gettime(struct linux_process *p, const uint64_t *a)
     struct itimerspec value;
     if (!has_timer(p, a[0]))
         return -EINVAL;
-    if (syscall(SYS_timer_gettime, p->timer_host[a[0]], &value))
+    if (syscall(SYS_timer_gettime, p->timers[a[0]].host, &value))
         return -errno;
     return copy_out(p, a[1], &value, sizeof value) ? 0 : -EFAULT;
 }
 
 int64_t sys_timer_getoverrun(struct linux_process *p, const uint64_t *a)
 {
-    long result = has_timer(p, a[0]) ? syscall(SYS_timer_getoverrun, p->timer_host[a[0]]) : -1;
+    long result = has_timer(p, a[0]) ? syscall(SYS_timer_getoverrun, p->timers[a[0]].host) : -1;
     return result < 0 ? -EINVAL : result;
 }
 
@@ -101,8 +113,8 @@ int64_t sys_timer_delete(struct linux_process *p, const uint64_t *a)
 {
     if (!has_timer(p, a[0]))
         return -EINVAL;
-    syscall(SYS_timer_delete, p->timer_host[a[0]]);
-    p->timer_used[a[0]] = false;
+    syscall(SYS_timer_delete, p->timers[a[0]].host);
+    p->timers[a[0]].used = false;
     return 0;
 }
 
@@ -114,5 +126,5 @@ void timers_delete_all(struct linux_process *p)
 
 void timers_forget(struct linux_process *p)
 {
-    memset(p->timer_used, 0, sizeof p->timer_used);
+    memset(p->timers, 0, sizeof p->timers);
 }

@@ -6,14 +6,14 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#define PAGE_COUNT (GUEST_SPACE / GUEST_PAGE)
+#include "journal.h"
+#include "memory_internal.h"
+
 #define OPS_PER_PAGE (GUEST_PAGE / 4)
 #define OPS_PAGE_BYTES (OPS_PER_PAGE * sizeof(op))
 #define OPS_BYTES (PAGE_COUNT * OPS_PAGE_BYTES)
 #define RESERVATION (MEMORY_GUARD + GUEST_SPACE + MEMORY_GUARD + OPS_BYTES + MEMORY_GUARD)
-#define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
 #define OPS_CHUNK (GUEST_SPACE / MEMORY_OPS_CHUNKS)
 // Above this many bytes of ops the kernel drops pages faster than they can be cleared.
 #define OPS_DROP_BYTES (64 * OPS_PAGE_BYTES)
@@ -44,6 +44,7 @@ void memory_destroy(struct memory *m)
 {
     if (!m->base)
         return;
+    journal_destroy(m);
     reservation_destroy(&m->host);
     munmap(m->pages, PAGE_COUNT);
     *m = (struct memory){0};
@@ -56,6 +57,8 @@ int memory_clear(struct memory *m)
     int error = reservation_drop(&m->host, m->host.start, m->host.size);
     if (error)
         return error;
+    if (m->journal)
+        m->journal->lost = true;
     madvise(m->pages, PAGE_COUNT, MADV_DONTNEED); // private anonymous memory: reads as zero again
     memset(m->has_ops, 0, sizeof m->has_ops);
     m->mapped = 0;
@@ -75,28 +78,12 @@ static bool valid_range(uint64_t address, uint64_t length)
            address >= GUEST_MMAP_MIN;
 }
 
-static bool is_counted(uint8_t page)
-{
-    return page & MEMORY_MAPPED && page & PROT_ALL && !(page & MEMORY_SHARED);
-}
-
 static uint64_t counted_bytes(const struct memory *m, uint64_t address, uint64_t length)
 {
     uint64_t pages = 0;
     for (uint64_t i = address / GUEST_PAGE; i < (address + length) / GUEST_PAGE; i++)
         pages += is_counted(m->pages[i]);
     return pages * GUEST_PAGE;
-}
-
-// Linux gives read access with write or execute access (as ARMv8.0 without enhanced PAN does).
-static int effective_prot(int prot)
-{
-    return prot & (PROT_WRITE | PROT_EXEC) ? prot | PROT_READ : prot;
-}
-
-static int host_prot(int prot)
-{
-    return prot & (PROT_READ | PROT_WRITE);
 }
 
 static op *page_ops(struct memory *m, uint64_t address)
@@ -188,9 +175,7 @@ static bool affords(struct memory *m, uint64_t address, uint64_t length, bool fr
     return false;
 }
 
-// Changes the protection of [*start, *end), whose pages have the same, for the sake of decoded code. Where
-// there is no room for new seams, of everything up to the next ones. Async-signal-safe.
-static bool protect_code(struct memory *m, uint64_t *start, uint64_t *end, int prot)
+bool memory_protect_host(struct memory *m, uint64_t *start, uint64_t *end, int prot)
 {
     uint8_t *from = m->base + *start, *to = m->base + *end, *other;
     if (reservation_new_seams(&m->host, from, *end - *start) <= reservation_room(&m->host) &&
@@ -201,6 +186,45 @@ static bool protect_code(struct memory *m, uint64_t *start, uint64_t *end, int p
     *start = (uint64_t)(from - m->base);
     *end = (uint64_t)(to - m->base);
     return !reservation_protect(&m->host, from, *end - *start, prot);
+}
+
+// ---- the journal ----
+
+static void forget_ops(struct memory *m, uint64_t address, uint64_t end);
+
+// Whether the page is write-protected until the journal has noted it.
+static bool is_closed(const struct memory *m, uint64_t address)
+{
+    uint8_t page = m->pages[address / GUEST_PAGE];
+    return m->journal && (page & (PROT_WRITE | MEMORY_SHARED | MEMORY_CODE)) == PROT_WRITE &&
+           !journal_has(m->journal, address / GUEST_PAGE);
+}
+
+// Opens closed pages, more of them where the host is short of mappings.
+static bool open_pages(struct memory *m, uint64_t start, uint64_t end)
+{
+    if (!memory_protect_host(m, &start, &end, PROT_READ | PROT_WRITE))
+        return false;
+    journal_note(m, start, end - start);
+    forget_ops(m, start, end);
+    return true;
+}
+
+// What is in the range is about to change, or how it may be accessed.
+static void note(struct memory *m, uint64_t address, uint64_t length)
+{
+    for (uint64_t at = address, end = address + length; m->journal && at < end;) {
+        uint64_t run = at;
+        while (run < end && is_closed(m, run))
+            run += GUEST_PAGE;
+        if (run > at)
+            open_pages(m, at, run);
+        at = run;
+        while (run < end && !is_closed(m, run))
+            run += GUEST_PAGE;
+        journal_note(m, at, run - at);
+        at = run;
+    }
 }
 
 // ---- mapping ----
@@ -219,6 +243,9 @@ static int map(struct memory *m, uint64_t address, uint64_t length, int prot, in
     int error = prot & PROT_EXEC ? grant_ops(m, address, length) : 0;
     if (error)
         return error;
+    note(m, address, length);
+    if (kind & MEMORY_SHARED && m->journal)
+        m->journal->lost = true;
     withdraw_ops(m, address, length);
     m->mapped -= old;
     set_pages(m, address, length, 0);
@@ -259,6 +286,7 @@ int memory_unmap(struct memory *m, uint64_t address, uint64_t length)
     length = end - address;
     if (!length)
         return 0;
+    note(m, address, length);
     if (!affords(m, address, length, true) || reservation_drop(&m->host, m->base + address, length))
         return -ENOMEM;
     withdraw_ops(m, address, length);
@@ -314,6 +342,7 @@ int memory_protect(struct memory *m, uint64_t address, uint64_t length, int prot
     int error = prot & PROT_EXEC ? grant_ops(m, address, length) : 0;
     if (error)
         return error;
+    note(m, address, length);
     if (prot & PROT_WRITE)
         memory_forget_code(m, address, length);
     error = from < to ? protect(m, from, &to, prot) : 0;
@@ -344,6 +373,8 @@ int memory_move(struct memory *m, uint64_t from, uint64_t length, uint64_t to)
         if (m->pages[(from + at) / GUEST_PAGE] & PROT_EXEC && grant_ops(m, to + at, GUEST_PAGE))
             return -ENOMEM;
     memory_forget_code(m, from, length);
+    note(m, from, length);
+    note(m, to, length);
     if (memory_unmap(m, to, length))
         return -ENOMEM;
     int error = reservation_move(&m->host, m->base + from, length, m->base + to);
@@ -415,7 +446,7 @@ void *memory_access_prefix(struct memory *m, uint64_t address, uint64_t *length,
     if (!*length)
         return NULL;
     if (prot & PROT_WRITE)
-        memory_forget_code(m, address, *length);
+        memory_open(m, address, *length);
     return m->base + address;
 }
 
@@ -427,7 +458,7 @@ void *memory_access(struct memory *m, uint64_t address, uint64_t length, int pro
     if (!memory_allows(m, address, length, prot))
         return NULL;
     if (prot & PROT_WRITE)
-        memory_forget_code(m, address, length);
+        memory_open(m, address, length);
     return m->base + address;
 }
 
@@ -489,8 +520,10 @@ void memory_forget_code(struct memory *m, uint64_t address, uint64_t length)
         if (first & MEMORY_CODE) {
             while (run < end && m->pages[run / GUEST_PAGE] == first)
                 run += GUEST_PAGE;
-            if (first & PROT_WRITE)
-                protect_code(m, &address, &run, host_prot(first));
+            if (first & PROT_WRITE) {
+                memory_protect_host(m, &address, &run, host_prot(first));
+                note(m, address, run - address);
+            }
             forget_ops(m, address, run);
         }
         address = run;
@@ -519,7 +552,7 @@ bool memory_mark_code(struct memory *m, uint64_t pc)
     if (page & PROT_WRITE) {
         if (reservation_has_changed(&m->host) && reservation_room(&m->host) < 2)
             forget_written_code(m);
-        if (!protect_code(m, &start, &end, PROT_READ))
+        if (!memory_protect_host(m, &start, &end, PROT_READ))
             return false;
     }
     for (uint64_t i = start / GUEST_PAGE; i < end / GUEST_PAGE; i++)
@@ -527,13 +560,42 @@ bool memory_mark_code(struct memory *m, uint64_t pc)
     return true;
 }
 
+// Pages of one such block are opened together.
+#define OPENED_TOGETHER (8 * GUEST_PAGE)
+
 bool memory_handle_write(struct memory *m, uint64_t address)
 {
     if (address >= GUEST_SPACE)
         return false;
     uint8_t page = m->pages[address / GUEST_PAGE];
-    if (!(page & MEMORY_CODE) || !(page & PROT_WRITE))
-        return false;
-    memory_forget_code(m, address, 1);
-    return true;
+    if (page & MEMORY_CODE && page & PROT_WRITE) {
+        memory_forget_code(m, address, 1);
+        return true;
+    }
+    uint64_t start = address & ~(GUEST_PAGE - 1), end = start;
+    while (is_closed(m, end) && (end == start || end % OPENED_TOGETHER))
+        end += GUEST_PAGE;
+    while (start < end && start % OPENED_TOGETHER && is_closed(m, start - GUEST_PAGE))
+        start -= GUEST_PAGE;
+    return start < end && open_pages(m, start, end);
+}
+
+void memory_open(struct memory *m, uint64_t address, uint64_t length)
+{
+    memory_forget_code(m, address, length);
+    for (uint64_t at = address & ~(GUEST_PAGE - 1); m->journal && at < address + length; at += GUEST_PAGE)
+        memory_handle_write(m, at);
+}
+
+int memory_discard(struct memory *m, uint64_t address, uint64_t length)
+{
+    memory_forget_code(m, address, length);
+    note(m, address, length);
+    return madvise(m->base + address, length, MADV_DONTNEED) ? -errno : 0;
+}
+
+bool memory_is_backed(const struct memory *m, uint64_t page)
+{
+    return !(m->pages[page] & MEMORY_FILE) ||
+           !madvise(m->base + page * GUEST_PAGE, GUEST_PAGE, MADV_POPULATE_READ);
 }

@@ -42,6 +42,7 @@ struct memory {
     bool has_steady; // some page is, or was, MEMORY_STEADY
     bool has_ops[MEMORY_OPS_CHUNKS]; // the chunk's ops are accessible
     struct reservation host;
+    struct journal *journal; // NULL: nobody has ever wanted to come back to a moment
     // Told of every range whose decoded code is forgotten; may be called in a signal handler.
     void (*on_forget)(void *owner, uint64_t address, uint64_t length);
     void *owner;
@@ -82,6 +83,10 @@ void memory_set_steady(struct memory *m, uint64_t address, uint64_t length);
 // Whether the guest itself could access all of [address, address + length) with prot (PROT_READ, PROT_WRITE).
 bool memory_allows(const struct memory *m, uint64_t address, uint64_t length, int prot);
 
+// Its contents change to those of fresh memory (MADV_DONTNEED), but for private file pages, which are read
+// anew. 0 or a negative errno.
+int memory_discard(struct memory *m, uint64_t address, uint64_t length);
+
 // For the host's own accesses on behalf of the guest (system calls): the host pointer to the range, or NULL
 // if the guest could not access it so. With PROT_WRITE, decoded code in the range is forgotten first and the
 // host page made writable, so that the kernel may write there too. The top byte of address is ignored.
@@ -97,7 +102,8 @@ bool memory_read(struct memory *m, uint64_t address, void *to, uint64_t length);
 bool memory_write(struct memory *m, uint64_t address, const void *from, uint64_t length);
 
 // For the host's SIGSEGV handler: a store to guest address failed. True if it may be retried, because the
-// page was write-protected for the sake of decoded code only (which is forgotten). Async-signal-safe.
+// page was write-protected for the sake of decoded code (which is forgotten) or of the journal (which notes
+// it) only. Async-signal-safe.
 bool memory_handle_write(struct memory *m, uint64_t address);
 
 // Forgets decoded ops of whole pages that touch [address, address + length): IC IVAU, unmapping, writes to

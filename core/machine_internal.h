@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The machine's inside, for the files of core/ itself: machine.c, machine_state.c, moments.c.
+#ifndef CORE_MACHINE_INTERNAL_H
+#define CORE_MACHINE_INTERNAL_H
+
+#include <pthread.h>
+
+#include "core.h"
+#include "core/state/guest.h"
+#include "core/state/saved.h"
+
+struct moments;
+
+struct machine {
+    struct guest guest; // first: the guest_host functions find the machine by it
+    atomic_int engine; // enum machine_engine that is wanted
+    atomic_int dispatch_wanted; // enum machine_dispatch, to be in force from the next slice on
+    uint64_t dispatch_since, dispatch_before; // retired when counting began; instructions counted before
+    // Of a state that has been loaded, less what had been counted here until then.
+    uint64_t wrong_before, credited_before, skipped_before;
+    uint32_t call_counts[CALL_COUNTS]; // the cpu's
+    uint64_t counted_ns, counted_idle_ns; // host time and idle up to which emulating_ns counts
+    pthread_mutex_t publish_lock;
+    struct machine_stats published; // what other threads read, under publish_lock
+    struct moments *moments; // NULL: none are kept
+};
+_Static_assert(offsetof(struct machine, guest) == 0, "the host of a guest");
+
+// Brings emulating_ns up to now and lets other threads see the counters.
+void machine_publish(machine *m);
+
+// Everything but memory. Nothing has changed when s has failed.
+void machine_save_rest(machine *m, struct saved *s);
+struct rest_plan;
+struct rest_plan *machine_plan_rest(machine *m, struct saved *s);
+void machine_load_rest(machine *m, struct rest_plan *plan); // frees plan
+void machine_free_rest(struct rest_plan *plan);
+
+// The host has denied memory while the machine was being put together: it is none any more. Returns false.
+bool machine_break(machine *m, struct error *error);
+
+void moments_destroy(machine *m);
+
+#endif

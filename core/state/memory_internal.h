@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// What the files of guest memory share, for this folder only.
+#ifndef CORE_STATE_MEMORY_INTERNAL_H
+#define CORE_STATE_MEMORY_INTERNAL_H
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "memory.h"
+
+#define PAGE_COUNT (GUEST_SPACE / GUEST_PAGE)
+#define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
+
+// The protection that the host gives to a page that the guest may use so.
+static inline int host_prot(int prot)
+{
+    return prot & (PROT_READ | PROT_WRITE);
+}
+
+// Linux gives read access with write or execute access (as ARMv8.0 without enhanced PAN does).
+static inline int effective_prot(int prot)
+{
+    return prot & (PROT_WRITE | PROT_EXEC) ? prot | PROT_READ : prot;
+}
+
+static inline bool is_counted(uint8_t page)
+{
+    return page & MEMORY_MAPPED && page & PROT_ALL && !(page & MEMORY_SHARED);
+}
+
+// Changes the protection of [*start, *end), whose pages have the same, for the host's own sake. Where there
+// is no room for new seams, of everything up to the next ones. Async-signal-safe.
+bool memory_protect_host(struct memory *m, uint64_t *start, uint64_t *end, int prot);
+
+// The host is about to write there for the guest, who may.
+void memory_open(struct memory *m, uint64_t address, uint64_t length);
+
+// Whether the host can read the page: not behind the end of a file.
+bool memory_is_backed(const struct memory *m, uint64_t page);
+
+// Whether going from one page's flags to the other's takes another mapping.
+static inline bool is_other_mapping(uint8_t from, uint8_t to)
+{
+    return (from ^ to) & (MEMORY_MAPPED | MEMORY_FILE | MEMORY_SHARED);
+}
+
+static inline void page_xor(uint8_t *to, const uint8_t *with)
+{
+    for (size_t i = 0; i < GUEST_PAGE; i += sizeof(uint64_t)) {
+        uint64_t a, b;
+        memcpy(&a, to + i, sizeof a);
+        memcpy(&b, with + i, sizeof b);
+        a ^= b;
+        memcpy(to + i, &a, sizeof a);
+    }
+}
+
+// Puts contents into the page, or what they differ from its own by, whatever the guest may do there. Code is
+// forgotten only where that changes something. False: the host denied it.
+bool memory_replace(struct memory *m, uint64_t address, const uint8_t *contents, bool difference);
+
+// Maps what is not mapped, or gives up one mapping for another that has the flags to; then, as well, all the
+// pages' flags are these. False: the host denied it.
+bool memory_change_flags(struct memory *m, uint64_t page, uint64_t count, uint8_t from, uint8_t to);
+
+#endif
