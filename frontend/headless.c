@@ -21,6 +21,16 @@ static bool take_frame(void *user, struct session *s, const struct machine_frame
     return output_frame(user, s, frame, figures);
 }
 
+static bool begin(void *user, machine *m, struct failure *failure)
+{
+    return output_begin(user, m, failure);
+}
+
+static void between(void *user, struct session *s)
+{
+    output_between(user, s);
+}
+
 static void take_audio(void *user, const int16_t (*samples)[2], size_t count)
 {
     output_audio(user, samples, count);
@@ -80,7 +90,8 @@ int headless_run(const struct options *options, struct settings *settings)
         output = output_open(options, settings, &launch, &failure);
     }
     if (output) {
-        struct session_callbacks callbacks = {.user = output, .frame = take_frame};
+        struct session_callbacks callbacks = {
+            .user = output, .begin = begin, .between = between, .frame = take_frame};
         if (output_wants_audio(output)) {
             callbacks.audio = take_audio;
         }

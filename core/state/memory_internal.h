@@ -41,7 +41,7 @@ bool memory_is_backed(const struct memory *m, uint64_t page);
 // Whether going from one page's flags to the other's takes another mapping.
 static inline bool is_other_mapping(uint8_t from, uint8_t to)
 {
-    return (from ^ to) & (MEMORY_MAPPED | MEMORY_FILE | MEMORY_SHARED);
+    return (from ^ to) & (MEMORY_MAPPED | MEMORY_FILE | MEMORY_SHARED | MEMORY_STEADY);
 }
 
 static inline void page_xor(uint8_t *to, const uint8_t *with)

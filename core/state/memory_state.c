@@ -350,7 +350,7 @@ static bool is_sound(const struct run *run, uint64_t end, bool device)
            run->page < PAGE_COUNT && run->count <= PAGE_COUNT - run->page && !(run->flags & ~SAVED_FLAGS) &&
            run->flags & MEMORY_MAPPED && effective_prot(prot) == prot &&
            (shared ? device && run->flags & MEMORY_FILE && run->offset < PAGE_COUNT : !run->offset) &&
-           (!steady || in_frame);
+           (!steady || (shared ? in_frame : !!(run->flags & MEMORY_FILE)));
 }
 
 static bool read_runs(struct memory_plan *plan, uint64_t limit, struct saved *s)

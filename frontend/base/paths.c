@@ -147,12 +147,22 @@ bool new_file_open(struct new_file *file, const char *path)
     return file->stream != NULL;
 }
 
-bool new_file_commit(struct new_file *file)
+static bool commit(struct new_file *file, bool durable)
 {
-    bool good = file->whole.stream ? file_new_commit(&file->whole, false)
+    bool good = file->whole.stream ? file_new_commit(&file->whole, durable)
                                    : !ferror(file->stream) & (fclose(file->stream) == 0);
     file->stream = NULL;
     return good;
+}
+
+bool new_file_commit(struct new_file *file)
+{
+    return commit(file, false);
+}
+
+bool new_file_commit_durably(struct new_file *file)
+{
+    return commit(file, true);
 }
 
 void new_file_discard(struct new_file *file)

@@ -53,6 +53,8 @@ struct new_file {
 bool new_file_open(struct new_file *file, const char *path);
 // Closes and puts the file in its place. False: errno tells why, and nothing is left behind.
 bool new_file_commit(struct new_file *file);
+// The same; the name only comes to stand for data that are on the disk.
+bool new_file_commit_durably(struct new_file *file);
 void new_file_discard(struct new_file *file);
 
 // Writes size bytes as a whole file. False: errno tells why.

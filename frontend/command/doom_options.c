@@ -35,7 +35,9 @@ static const struct option own_options[] = {
     {"overlay-scale", OPTION_SETTING, "overlay.scale", 0},
     {"headless", OPTION_HEADLESS, 0, 0},
     {"frames", OPTION_FRAMES, 0, 0},
-    {"screenshot", OPTION_SCREENSHOT, 0, 0},
+    {"screenshot", OPTION_FRAME_FILE, "shot.png", offsetof(struct options, screenshots)},
+    {"state", OPTION_PATH, 0, offsetof(struct options, state)},
+    {"save-state", OPTION_FRAME_FILE, "game.state", offsetof(struct options, saves)},
     {"frame-hash", OPTION_PATH, 0, offsetof(struct options, frame_hash)},
     {"stats", OPTION_PATH, 0, offsetof(struct options, stats)},
     {"record-input", OPTION_PATH, 0, offsetof(struct options, record_input)},
@@ -301,6 +303,7 @@ void doom_options_print_help(FILE *stream)
           "  --frame-hash FILE     a line a frame: frame, gametic, XXH3-64 of picture and palette\n"
           "  --screenshot FRAME:FILE.png\n"
           "machine states\n"
+          "  --save-state FRAME:FILE  the whole machine behind that frame; --state FILE goes on from there\n"
           "  --record-input FILE   record all that the game hangs on: keys, mouse, clock, saved games\n"
           "  --replay-input FILE   the same game again, frame by frame, with any engine and switches\n"
           "figures (FILE - is standard output)\n"

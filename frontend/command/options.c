@@ -33,25 +33,34 @@ static bool parse_count(const char *text, size_t length, uint32_t *count)
     return length > 0 && value > 0 && value <= UINT32_MAX;
 }
 
-static bool add_screenshot(struct options *options, const char *value, struct failure *failure)
+static bool add_order(struct options *options, const struct option *option, const char *value,
+                      struct failure *failure)
 {
+    struct frame_orders *orders = (struct frame_orders *)((char *)options + option->number);
     const char *colon = strchr(value, ':');
-    struct screenshot_order order;
+    struct frame_order order;
     if (!colon || !colon[1] || !parse_count(value, (size_t)(colon - value), &order.frame)) {
-        return fail(failure, STATUS_USAGE,
-                    "--screenshot takes FRAME:FILE.png, such as 100:shot.png, not \"%s\"", value);
+        return fail(failure, STATUS_USAGE, "--%s takes FRAME:FILE, such as 100:%s, not \"%s\"", option->name,
+                    option->text, value);
     }
     order.path = text_copy(colon + 1);
-    options->screenshots =
-        memory_resize(options->screenshots, (options->screenshot_count + 1) * sizeof order);
-    options->screenshots[options->screenshot_count++] = order;
+    orders->items = memory_resize(orders->items, (orders->count + 1) * sizeof order);
+    orders->items[orders->count++] = order;
     return true;
+}
+
+static void free_orders(struct frame_orders *orders)
+{
+    for (size_t i = 0; i < orders->count; i++) {
+        free(orders->items[i].path);
+    }
+    free(orders->items);
 }
 
 static bool takes_value(const struct option *option)
 {
     return option->kind == OPTION_SETTING || option->kind == OPTION_PATH || option->kind == OPTION_FRAMES ||
-           option->kind == OPTION_SCREENSHOT || option->kind == OPTION_SET || option->kind == OPTION_OPT ||
+           option->kind == OPTION_FRAME_FILE || option->kind == OPTION_SET || option->kind == OPTION_OPT ||
            option->kind == OPTION_LIST || option->kind == OPTION_LOOP;
 }
 
@@ -122,7 +131,7 @@ static bool apply(struct options *options, const struct option *option, const ch
         }
         return true;
     case OPTION_OPT: return add_opts(options, value, failure);
-    case OPTION_SCREENSHOT: return add_screenshot(options, value, failure);
+    case OPTION_FRAME_FILE: return add_order(options, option, value, failure);
     case OPTION_LATER: break;
     }
     return fail(failure, STATUS_USAGE,
@@ -150,13 +159,12 @@ bool options_apply(struct options *options, const struct option *option, const c
 
 void options_free(struct options *options)
 {
-    for (size_t i = 0; i < options->screenshot_count; i++) {
-        free(options->screenshots[i].path);
-    }
     for (size_t i = 0; i < options->doom_count; i++) {
         text_list_free(&options->doom[i].values);
     }
-    free(options->screenshots);
+    free_orders(&options->screenshots);
+    free_orders(&options->saves);
+    free(options->state);
     free(options->doom);
     free(options->frame_hash);
     free(options->stats);

@@ -23,9 +23,13 @@ enum request {
     REQUEST_PREPARE,
 };
 
-struct screenshot_order {
-    uint32_t frame; // the first frame is 1
-    char *path;
+// Files to be written when a certain frame has been presented.
+struct frame_orders {
+    struct frame_order {
+        uint32_t frame; // the first frame is 1
+        char *path;
+    } * items;
+    size_t count;
 };
 
 // What a DOOM option's values are, where they name files.
@@ -51,10 +55,9 @@ struct options {
     bool dispatch_given, loops_given, idle_given; // by --opt, which wins over --neural
     uint64_t explain_loop; // its address, or 0
     uint32_t frames; // stop after that many; 0: when the game ends
-    struct screenshot_order *screenshots;
-    size_t screenshot_count;
+    struct frame_orders screenshots, saves; // pictures; states of the machine
     char *frame_hash, *stats, *csv, *json, *wav, *audio_hash, *config_file, *models; // paths or NULL
-    char *record_input, *replay_input; // the same
+    char *state, *record_input, *replay_input; // the same
     struct text_list folders; // that the program may write in
     struct text_list settings; // "section.key=value"
     struct doom_option *doom;
@@ -75,7 +78,7 @@ enum option_kind {
     OPTION_HEADLESS,
     OPTION_FRAMES,
     OPTION_LOOP,
-    OPTION_SCREENSHOT,
+    OPTION_FRAME_FILE, // number: offset of a struct frame_orders in struct options; text: a file's name
     OPTION_SET,
     OPTION_OPT,
     OPTION_LATER, // text: what is missing from this build

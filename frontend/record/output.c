@@ -17,6 +17,7 @@
 #include "frontend/base/paths.h"
 #include "png.h"
 #include "record.h"
+#include "states.h"
 #include "stats.h"
 
 struct output {
@@ -24,6 +25,7 @@ struct output {
     const struct settings *settings;
     const struct launch *launch;
     struct new_file hashes; // stream is NULL without --frame-hash
+    struct states *states;
     struct audio_files *audio; // NULL without --wav and --audio-hash
     struct input_writer *input; // NULL without --record-input
     struct recording *whole; // of --csv and --json, or NULL
@@ -67,6 +69,16 @@ static bool try_file(const char *path, struct failure *failure)
     return true;
 }
 
+static bool try_files(const struct frame_orders *orders, struct failure *failure)
+{
+    for (size_t i = 0; i < orders->count; i++) {
+        if (!try_file(orders->items[i].path, failure)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Standard output (-) is for one reader, who gets nothing else there. *taken: the option that has it so far.
 static bool take_stdout(const char *option, const char *path, const char **taken, struct failure *failure)
 {
@@ -92,10 +104,25 @@ static bool share_stdout(const struct options *options, struct failure *failure)
                 take_stdout("--stats", options->stats, &taken, failure) &&
                 take_stdout("--csv", options->csv, &taken, failure) &&
                 take_stdout("--json", options->json, &taken, failure);
-    for (size_t i = 0; good && i < options->screenshot_count; i++) {
-        good = take_stdout("--screenshot", options->screenshots[i].path, &taken, failure);
+    for (size_t i = 0; good && i < options->screenshots.count; i++) {
+        good = take_stdout("--screenshot", options->screenshots.items[i].path, &taken, failure);
     }
     return good;
+}
+
+// Closes what is open of an output that could not be opened.
+static void abandon(struct output *o)
+{
+    if (o->states) {
+        states_close(o->states, false);
+    }
+    if (o->hashes.stream) {
+        new_file_discard(&o->hashes);
+    }
+    if (o->audio) {
+        audio_files_close(o->audio);
+    }
+    free(o);
 }
 
 struct output *output_open(const struct options *options, const struct settings *settings,
@@ -106,41 +133,28 @@ struct output *output_open(const struct options *options, const struct settings 
         !try_file(options->frame_hash, failure)) {
         return NULL;
     }
-    for (size_t i = 0; i < options->screenshot_count; i++) {
-        if (!try_file(options->screenshots[i].path, failure)) {
-            return NULL;
-        }
-    }
-    size_t size = sizeof(struct output) + options->screenshot_count * sizeof(bool);
-    struct output *o = memory_resize(NULL, size);
-    memset(o, 0, size);
-    if (options->frame_hash && !new_file_open(&o->hashes, options->frame_hash)) {
-        cannot_write(failure, options->frame_hash);
-        free(o);
+    if (!try_files(&options->screenshots, failure) || !try_files(&options->saves, failure)) {
         return NULL;
     }
-    if (options->wav || options->audio_hash) {
-        o->audio = audio_files_open(options->wav, options->audio_hash, failure);
-        if (!o->audio) {
-            if (o->hashes.stream) {
-                new_file_discard(&o->hashes);
-            }
-            free(o);
-            return NULL;
-        }
+    size_t size = sizeof(struct output) + options->screenshots.count * sizeof(bool);
+    struct output *o = memory_resize(NULL, size);
+    memset(o, 0, size);
+    o->states = states_open(options, launch, failure);
+    bool good = o->states;
+    if (good && options->frame_hash) {
+        good = new_file_open(&o->hashes, options->frame_hash) || cannot_write(failure, options->frame_hash);
     }
-    if (options->record_input) {
+    if (good && (options->wav || options->audio_hash)) {
+        o->audio = audio_files_open(options->wav, options->audio_hash, failure);
+        good = o->audio;
+    }
+    if (good && options->record_input) {
         o->input = input_writer_open(options->record_input, &launch->setup.config, failure);
-        if (!o->input) {
-            if (o->hashes.stream) {
-                new_file_discard(&o->hashes);
-            }
-            if (o->audio) {
-                audio_files_close(o->audio);
-            }
-            free(o);
-            return NULL;
-        }
+        good = o->input;
+    }
+    if (!good) {
+        abandon(o);
+        return NULL;
     }
     o->options = options;
     o->settings = settings;
@@ -161,8 +175,8 @@ static void cannot_record(struct output *o)
 
 static void take_screenshots(struct output *o, const struct machine_frame *frame)
 {
-    for (size_t i = 0; i < o->options->screenshot_count; i++) {
-        const struct screenshot_order *order = &o->options->screenshots[i];
+    for (size_t i = 0; i < o->options->screenshots.count; i++) {
+        const struct frame_order *order = &o->options->screenshots.items[i];
         if (order->frame != frame->number) {
             continue;
         }
@@ -211,8 +225,19 @@ bool output_frame(struct output *o, struct session *s, const struct machine_fram
     }
     pthread_mutex_unlock(&o->lock);
     take_screenshots(o, frame);
+    states_frame(o->states, s, frame);
     record_input(o, s);
     return (!o->options->frames || frame->number < o->options->frames) && !replay_is_over(o, s);
+}
+
+bool output_begin(struct output *o, machine *m, struct failure *failure)
+{
+    return states_begin(o->states, m, failure);
+}
+
+void output_between(struct output *o, struct session *s)
+{
+    states_between(o->states, s);
 }
 
 bool output_wants_audio(const struct output *o)
@@ -325,7 +350,7 @@ bool output_close(struct output *o, struct session *s)
     if (o->input && !input_writer_close(o->input) && !o->failed) {
         cannot_record(o);
     }
-    bool good = !o->failed;
+    bool good = !o->failed & states_close(o->states, s != NULL);
     if (o->live) {
         char *saved;
         output_toggle_recording(o, &saved);
@@ -351,10 +376,10 @@ bool output_close(struct output *o, struct session *s)
     if (s && options->stats) {
         good &= report_unwritten(stats_write(s, options->stats), options->stats);
     }
-    for (size_t i = 0; s && i < options->screenshot_count; i++) {
+    for (size_t i = 0; s && i < options->screenshots.count; i++) {
         if (!o->screenshots_done[i]) {
-            log_line(LOG_ERROR, "%s: the game ended before frame %u", options->screenshots[i].path,
-                     options->screenshots[i].frame);
+            log_line(LOG_ERROR, "%s: the game ended before frame %u", options->screenshots.items[i].path,
+                     options->screenshots.items[i].frame);
             good = false;
         }
     }

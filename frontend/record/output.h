@@ -19,6 +19,12 @@ struct output;
 struct output *output_open(const struct options *options, const struct settings *settings,
                            const struct launch *launch, struct failure *failure);
 
+// Brings a machine that has not run to where options have it start. False: *failure.
+bool output_begin(struct output *o, machine *m, struct failure *failure);
+
+// What is to be done between two frames: see session_callbacks.between.
+void output_between(struct output *o, struct session *s);
+
 // Takes a presented frame: on the emulation thread. False: it was the last that options ask for.
 bool output_frame(struct output *o, struct session *s, const struct machine_frame *frame,
                   const struct frame_figures *figures);

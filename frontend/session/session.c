@@ -54,6 +54,7 @@ struct session {
     int64_t due_ns; // virtual clock at a speed: when the next frame may be presented
     struct machine_stats last_stats;
     uint64_t most_detected, most_rejected; // loops: their numbers fall when code is written anew
+    bool between_asked;
     bool enough; // the frame callback has said so: the guest has been asked to end, and has until
     int64_t enough_until_ns;
     struct tail tails[2]; // of the guest's standard output and error
@@ -256,7 +257,9 @@ static void present(void *user, const struct machine_frame *frame)
     if (s->callbacks.frame && !s->callbacks.frame(s->callbacks.user, s, frame, &figures)) {
         s->enough = true;
         s->enough_until_ns = now + END_NS;
-        ask_to_end(s);
+        if (!s->between_asked) {
+            ask_to_end(s);
+        }
     }
     if (s->callbacks.wake) {
         s->callbacks.wake(s->callbacks.user);
@@ -325,6 +328,22 @@ static void finish(struct session *s, enum machine_state state)
     }
 }
 
+void session_ask_between(struct session *s)
+{
+    s->between_asked = true;
+    machine_request_stop(s->machine);
+}
+
+// The guest is asked to end only now, so that no state holds that.
+static void go_between(struct session *s)
+{
+    s->between_asked = false;
+    s->callbacks.between(s->callbacks.user, s);
+    if (s->enough) {
+        ask_to_end(s);
+    }
+}
+
 static void *emulate(void *user)
 {
     struct session *s = user;
@@ -332,6 +351,9 @@ static void *emulate(void *user)
     while (state == MACHINE_RUNNING && !stopping(s) && !(s->enough && clock_now_ns() > s->enough_until_ns)) {
         wait_while_paused(s);
         state = machine_run(s->machine, SLICE_INSTRUCTIONS);
+        if (s->between_asked && state == MACHINE_RUNNING) {
+            go_between(s);
+        }
     }
     finish(s, state);
     return NULL;
@@ -375,6 +397,12 @@ struct session *session_start(const struct machine_config *config, unsigned spee
     if (!s->virtual_clock) {
         machine_set_speed(s->machine, speed);
     }
+    if (s->callbacks.begin && !s->callbacks.begin(s->callbacks.user, s->machine, failure)) {
+        s->joined = true;
+        session_end(s);
+        return NULL;
+    }
+    machine_get_stats(s->machine, &s->last_stats);
     int error_number = pthread_create(&s->thread, NULL, emulate, s);
     if (error_number) {
         fail(failure, STATUS_USAGE, "cannot start the emulation thread: %s", strerror(error_number));

@@ -42,6 +42,12 @@ struct frame_figures {
 // Called on the emulation thread, whatever it does delays the guest.
 struct session_callbacks {
     void *user;
+    // The machine has been created and has not run. False with *failure: the session does not start. NULL:
+    // nothing.
+    bool (*begin)(void *user, machine *m, struct failure *failure);
+    // After session_ask_between, between two frames: the machine stands, right behind the one that was last
+    // presented. NULL: nothing.
+    void (*between)(void *user, struct session *s);
     // A frame has been presented. NULL: none. False: that was enough, and the
     // guest is asked to end; no more frames are reported.
     bool (*frame)(void *user, struct session *s, const struct machine_frame *frame,
@@ -121,6 +127,9 @@ bool session_get_timing(struct session *s, struct session_timing *timing);
 // After SESSION_FAULTED: the report. After SESSION_EXITED: the end of what the guest wrote to its standard
 // error, or else output. Valid until session_stop.
 const char *session_end_text(struct session *s);
+
+// On the emulation thread, while a frame is presented: callbacks.between is to be called behind it.
+void session_ask_between(struct session *s);
 
 void session_post(struct session *s, const struct device_event *event);
 

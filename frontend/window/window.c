@@ -23,6 +23,18 @@
 // With vsync off, pictures are still shown at most this often.
 #define SHOW_GAP_MS 2
 
+static bool begin(void *user, machine *m, struct failure *failure)
+{
+    struct app *app = user;
+    return output_begin(app->output, m, failure);
+}
+
+static void between(void *user, struct session *s)
+{
+    struct app *app = user;
+    output_between(app->output, s);
+}
+
 static bool take_frame(void *user, struct session *s, const struct machine_frame *frame,
                        const struct frame_figures *figures)
 {
@@ -305,7 +317,8 @@ int window_run(const struct options *options, struct settings *settings)
         char *title = text_format("neurodoom - %s", app.launch.iwad_info.what);
         app.output = output_open(options, settings, &app.launch, &failure);
         if (app.output && open_window(&app, title, &failure)) {
-            struct session_callbacks callbacks = {.user = &app, .frame = take_frame, .wake = wake};
+            struct session_callbacks callbacks = {
+                .user = &app, .begin = begin, .between = between, .frame = take_frame, .wake = wake};
             open_audio(&app);
             if (app.audio || output_wants_audio(app.output)) {
                 callbacks.audio = take_audio;
