@@ -11,7 +11,7 @@
 
 #define DEVICE_PATH "/dev/neurodoom"
 #define DEVICE_MAGIC 0x4d4f4f44u // "DOOM"
-#define DEVICE_VERSION 2u
+#define DEVICE_VERSION 3u
 
 // ioctl requests on the device file: a plain store would go unseen by the host.
 enum {
@@ -26,12 +26,27 @@ enum device_clock_mode {
 };
 
 enum device_event_type {
-    DEVICE_EVENT_KEY_DOWN = 1, // code: DOOM key (doomkeys.h), ch: the character typed or 0
-    DEVICE_EVENT_KEY_UP = 2, // code: DOOM key
-    DEVICE_EVENT_MOUSE = 3, // code: buttons held (bit 0 left, 1 right, 2 middle), dx, dy: motion
-    DEVICE_EVENT_PAD = 4, // code: buttons held, dx, dy: left stick, -32768..32767
+    // A key or button. code: low byte the DOOM key (doomkeys.h) that it is where it is not bound, and in
+    // menus,
+    // or 0; high byte the control that it is bound to (enum device_control). ch: the character typed or 0.
+    // dx: 1 = repeated
+    DEVICE_EVENT_KEY_DOWN = 1,
+    DEVICE_EVENT_KEY_UP = 2, // code: as it went down
+    DEVICE_EVENT_MOUSE = 3, // dx, dy: motion
+    // There is a pad, and its sticks have moved. code: what is held for menus (bit 0 yes, 1 back), dx, dy:
+    // left
+    // stick, ch: low half the right one's dx; -32768..32767, 0 within the dead zone
+    DEVICE_EVENT_PAD = 4,
     DEVICE_EVENT_QUIT = 5, // the user asks to quit: the engine ends cleanly
     DEVICE_EVENT_RELEASE_ALL = 6, // focus lost: every held key and button goes up
+};
+
+enum device_control {
+    DEVICE_CONTROL_NONE,
+#define CONTROL(id, name, label, variable, bound) DEVICE_CONTROL_##id,
+#include "controls.def"
+#undef CONTROL
+    DEVICE_CONTROLS,
 };
 
 struct device_event {

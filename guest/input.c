@@ -6,6 +6,7 @@
 
 #include "d_event.h"
 #include "doomkeys.h"
+#include "doomstat.h"
 #include "i_input.h"
 #include "i_joystick.h"
 #include "i_system.h"
@@ -13,6 +14,8 @@
 #include "i_video.h"
 #include "m_argv.h"
 #include "m_config.h"
+#include "m_controls.h"
+#include "m_menu.h"
 
 #include "platform.h"
 
@@ -20,7 +23,16 @@
 #define EVENTS_A_TIC 32
 
 #define KEYS 256
-#define PAD_DEAD_ZONE (32768 / 3)
+#define CODES (DEVICE_CONTROLS << 8) // what a key's event has as its code
+
+// Keys that no keyboard has: one that does nothing, and where the engine's configuration has none.
+enum { KEY_NOTHING = 0xfe, KEY_PREVIOUS_WEAPON = 0xe0, KEY_NEXT_WEAPON = 0xe1 };
+
+static int *const control_keys[DEVICE_CONTROLS] = {
+#define CONTROL(id, name, label, variable, bound) [DEVICE_CONTROL_##id] = &variable,
+#include "controls.def"
+#undef CONTROL
+};
 
 // Configuration, under the engine's names.
 int usemouse = 1;
@@ -30,112 +42,130 @@ int mouse_threshold = 10;
 static int novert;
 static int use_joystick = 1; // the host decides whether there is a pad
 
-static boolean held[KEYS];
-static unsigned mouse_buttons;
+static unsigned char held_as[CODES]; // the engine's key that went down for it, or 0
+static unsigned char holders[KEYS]; // how many hold that key of the engine's
+static uint32_t pressed_in[CODES]; // the tic in which it went down last
+static uint32_t tic_number;
 
 // The engine wants to hear of a stick every tic, except while a menu lets it rest (joywait).
 unsigned int joywait;
 static struct {
     boolean present;
-    int buttons, x, y;
+    unsigned buttons;
+    int left_x, left_y, right_x;
 } pad;
 
 // What this tic has taken from the ring so far.
 struct tic {
-    boolean pressed[KEYS];
-    unsigned mouse_pressed;
     int mouse_x, mouse_y;
 };
 
-static void post(evtype_t type, int data1, int data2, int data3)
+static void post(evtype_t type, int data1, int data2, int data3, int data4)
 {
-    event_t event = {.type = type, .data1 = data1, .data2 = data2, .data3 = data3};
+    event_t event = {.type = type, .data1 = data1, .data2 = data2, .data3 = data3, .data4 = data4};
     D_PostEvent(&event);
 }
 
-static void key_down(unsigned key, uint32_t typed)
+// Is it the engine's key for something that is bound elsewhere?
+static boolean is_control_key(unsigned key)
+{
+    for (int control = 1; control < DEVICE_CONTROLS; control++) {
+        if (*control_keys[control] == (int)key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The engine's key for a code. In menus keys are what their labels say.
+static unsigned engine_key(unsigned code)
+{
+    unsigned key = code % KEYS, control = code / KEYS;
+
+    if (menuactive) {
+        return key;
+    }
+    if (control == DEVICE_CONTROL_NONE) {
+        return is_control_key(key) ? KEY_NOTHING : key;
+    }
+    return (unsigned)*control_keys[control] % KEYS;
+}
+
+static void press(unsigned code, uint32_t typed, boolean repeated)
 {
     boolean character = typed >= ' ' && typed < 0x7f;
+    unsigned key = code % KEYS, as = engine_key(code);
     // The key as its label says, without Shift; and the text it makes, which Enter and Backspace
     // need too.
     int label = character ? tolower((int)typed) : (int)key;
     int text = character ? (int)typed : key < 0x80 ? (int)key : 0;
 
-    held[key] = true;
-    post(ev_keydown, (int)key, label, text);
-}
-
-static void key_up(unsigned key)
-{
-    if (held[key]) {
-        held[key] = false;
-        post(ev_keyup, (int)key, 0, 0);
+    if (!repeated) {
+        pressed_in[code] = tic_number;
+        held_as[code] = (unsigned char)as;
+        holders[as]++;
+    }
+    if (as != 0) {
+        post(ev_keydown, (int)as, label, text, 0);
     }
 }
 
-static void set_mouse_buttons(unsigned buttons)
+static void release(unsigned code)
 {
-    if (buttons != mouse_buttons) {
-        mouse_buttons = buttons;
-        post(ev_mouse, (int)buttons, 0, 0);
-    }
-}
+    unsigned as = held_as[code];
 
-// The engine asks for a direction, not a strength.
-static int pad_direction(int axis)
-{
-    return axis > PAD_DEAD_ZONE ? 1 : axis < -PAD_DEAD_ZONE ? -1 : 0;
+    held_as[code] = 0;
+    if (as != 0 && holders[as] > 0 && --holders[as] == 0) {
+        post(ev_keyup, (int)as, 0, 0, 0);
+    }
 }
 
 static void release_all(void)
 {
-    for (unsigned key = 0; key < KEYS; key++) {
-        key_up(key);
+    for (unsigned key = 1; key < KEYS; key++) {
+        if (holders[key] > 0) {
+            holders[key] = 0;
+            post(ev_keyup, (int)key, 0, 0, 0);
+        }
     }
-    set_mouse_buttons(0);
-    pad.buttons = pad.x = pad.y = 0;
+    memset(held_as, 0, sizeof held_as);
+    pad.buttons = 0;
+    pad.left_x = pad.left_y = pad.right_x = 0;
 }
 
 // False if the event must wait for the next tic: a key or button that went down in this tic may
 // not go up in it too, or the game, which looks once a tic, would never see a quick tap.
 static boolean take(const struct device_event *event, struct tic *tic)
 {
-    unsigned key = event->code;
-    boolean mouse = usemouse && !M_ParmExists("-nomouse");
+    unsigned code = event->code;
 
     switch (event->type) {
     case DEVICE_EVENT_KEY_DOWN:
-        if (key > 0 && key < KEYS) {
-            tic->pressed[key] = true;
-            key_down(key, event->ch);
+        if (code > 0 && code < CODES) {
+            press(code, event->ch, event->dx != 0);
         }
         return true;
     case DEVICE_EVENT_KEY_UP:
-        if (key >= KEYS) {
+        if (code >= CODES) {
             return true;
         }
-        if (tic->pressed[key]) {
+        if (held_as[code] && pressed_in[code] == tic_number) {
             return false;
         }
-        key_up(key);
+        release(code);
         return true;
     case DEVICE_EVENT_MOUSE:
-        if (!mouse) {
-            return true;
+        if (usemouse && !M_ParmExists("-nomouse")) {
+            tic->mouse_x += event->dx;
+            tic->mouse_y += event->dy;
         }
-        if (tic->mouse_pressed & ~event->code) {
-            return false;
-        }
-        tic->mouse_pressed |= event->code & ~mouse_buttons;
-        set_mouse_buttons(event->code);
-        tic->mouse_x += event->dx;
-        tic->mouse_y += event->dy;
         return true;
     case DEVICE_EVENT_PAD:
         pad.present = true;
         pad.buttons = event->code;
-        pad.x = pad_direction(event->dx);
-        pad.y = pad_direction(event->dy);
+        pad.left_x = event->dx;
+        pad.left_y = event->dy;
+        pad.right_x = (int16_t)event->ch;
         return true;
     case DEVICE_EVENT_RELEASE_ALL: release_all(); return true;
     case DEVICE_EVENT_QUIT: I_Quit(); return true;
@@ -164,6 +194,7 @@ static void take_events(void)
         return;
     }
     memset(&tic, 0, sizeof tic);
+    tic_number++;
     for (int taken = 0; tail != head && taken < EVENTS_A_TIC; taken++) {
         if (!take(&ring->events[tail % DEVICE_EVENTS], &tic)) {
             break;
@@ -172,15 +203,31 @@ static void take_events(void)
     }
     __atomic_store_n(&ring->event_tail, tail, __ATOMIC_RELEASE);
     if (tic.mouse_x != 0 || tic.mouse_y != 0) {
-        post(ev_mouse, (int)mouse_buttons, accelerate(tic.mouse_x), novert ? 0 : -accelerate(tic.mouse_y));
+        post(ev_mouse, 0, accelerate(tic.mouse_x), novert ? 0 : -accelerate(tic.mouse_y), 0);
     }
+}
+
+// In a menu the left stick moves, and two buttons answer; in the game it walks and the right one turns.
+static void post_pad(void)
+{
+    int buttons = 0;
+
+    if (menuactive && pad.buttons & 1 && joybfire >= 0) {
+        buttons |= 1 << joybfire;
+    }
+    if (menuactive && pad.buttons & 2 && joybuse >= 0) {
+        buttons |= 1 << joybuse;
+    }
+    // 32768 is as far as it goes, for the engine FRACUNIT.
+    post(ev_joystick, buttons, 2 * (menuactive ? pad.left_x : pad.right_x), 2 * pad.left_y,
+         menuactive ? 0 : 2 * pad.left_x);
 }
 
 void I_StartTic(void)
 {
     take_events();
     if (pad.present && use_joystick && joywait < (unsigned)I_GetTime()) {
-        post(ev_joystick, pad.buttons, pad.x, pad.y);
+        post_pad();
     }
 }
 
@@ -213,4 +260,7 @@ void I_StopTextInput(void)
 
 void I_InitJoystick(void)
 {
+    // The configuration has been read.
+    key_prevweapon = key_prevweapon ? key_prevweapon : KEY_PREVIOUS_WEAPON;
+    key_nextweapon = key_nextweapon ? key_nextweapon : KEY_NEXT_WEAPON;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "about.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "bindings.h"
 #include "frontend/base/host.h"
 
 void about_version(FILE *stream)
@@ -14,7 +16,7 @@ void about_keys(const struct settings *settings, FILE *stream)
 {
     fprintf(
         stream,
-        "DOOM has all of its keys. The leader key %s, tapped, opens the panel; followed by a key, or held\n"
+        "The leader key %s, tapped, opens the panel; followed by a key, or held\n"
         "while one is pressed, it does what stands here. Keys are positions on a US keyboard; the settings\n"
         "[leader] and [direct] change them.\n\n"
         "%-16s %-10s %-16s %s\n",
@@ -27,4 +29,14 @@ void about_keys(const struct settings *settings, FILE *stream)
                 strcmp(direct, "-") == 0 ? "" : direct, info->label, missing ? " (" : "",
                 missing ? missing : "", missing ? ")" : "");
     }
+    fprintf(stream, "\nDOOM's own, in the settings [control]:\n\n");
+    for (int i = 1; i < DEVICE_CONTROLS; i++) {
+        fprintf(stream, "%-16s %-36s %s\n", control_table[i].name, settings->control[i],
+                control_table[i].label);
+    }
+    char *conflicts = bindings_conflicts(settings);
+    if (conflicts) {
+        fprintf(stream, "\nTwo things on one key, of which the first does it:\n%s\n", conflicts);
+    }
+    free(conflicts);
 }

@@ -64,6 +64,8 @@ const struct action_info action_table[ACTION_COUNT] = {
     [ACTION_VOLUME] = {"volume", "Volume", "of the game, besides its own setting", PAGE_PICTURE, "-", "-", 0},
     [ACTION_MUTE_UNFOCUSED] = {"mute-unfocused", "Mute without focus",
                                "while another window has the keyboard", PAGE_PICTURE, "-", "-", 0},
+    [ACTION_ALL_KEYS] = {"all-keys", "All keys to the game", "ours, too, until this one is pressed again",
+                         PAGE_PLAY, "K", "ScrollLock", 0},
     [ACTION_HELP] = {"help", "Help", "what the figures mean, and the keys", PAGE_PLAY, "H", "-", 0},
     [ACTION_QUIT] = {"quit", "Quit", "the game ends in good order", PAGE_PLAY, "Q", "-", 0},
 };

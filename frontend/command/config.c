@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bindings.h"
 #include "core/core.h"
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
@@ -53,6 +54,9 @@ static const struct setting fixed[] = {
     {"window", "pause-unfocused", KIND_SWITCH, AT(pause_unfocused), "on", {0}, 0, 0},
     {"sound", "volume", KIND_NUMBER, AT(volume), "100", {0}, 0, 100},
     {"sound", "mute-unfocused", KIND_SWITCH, AT(mute_unfocused), "on", {0}, 0, 0},
+    {"mouse", "vertical", KIND_SWITCH, AT(mouse_vertical), "on", {0}, 0, 0},
+    {"pad", "dead-zone", KIND_NUMBER, AT(dead_zone), "24", {0}, 5, 50},
+    {"pad", "rumble", KIND_SWITCH, AT(rumble), "on", {0}, 0, 0},
     {"overlay", "preset", KIND_CHOICE, AT(overlay), "mini", {"off", "mini", "std", "full"}, 0, 0},
     {"overlay", "graph", KIND_SWITCH, AT(graph), "on", {0}, 0, 0},
     {"overlay", "scale", KIND_FACTOR, AT(overlay_scale), "1", {0}, 0, 0},
@@ -69,18 +73,33 @@ static const struct setting fixed[] = {
     {"log", "level", KIND_CHOICE, AT(log_level), "info", {"error", "warning", "info", "debug"}, 0, 0},
     {"game", "iwad", KIND_TEXT, AT(iwad), "", {0}, 0, 0},
     {"leader", "key", KIND_TEXT, AT(leader_key), LEADER_KEY, {0}, 0, 0},
+    {"leader", "button", KIND_TEXT, AT(leader_button), "Pad Back", {0}, 0, 0},
 };
 
-enum { FIXED = sizeof fixed / sizeof *fixed, SETTINGS = FIXED + 2 * ACTION_COUNT };
+enum {
+    FIXED = sizeof fixed / sizeof *fixed,
+    CONTROLS = DEVICE_CONTROLS - 1,
+    SETTINGS = FIXED + 2 * ACTION_COUNT + CONTROLS,
+};
 
 // Where each setting's value came from, for --dump-config.
 static char *origins[SETTINGS];
 
-// Setting i of all: those above, then the two keys of each action.
+// Setting i of all: those above, then the two lists of each action, then those of DOOM's controls.
 static struct setting setting_at(int i)
 {
     if (i < FIXED) {
         return fixed[i];
+    }
+    if (i >= FIXED + 2 * ACTION_COUNT) {
+        size_t control = (size_t)(i - FIXED - 2 * ACTION_COUNT + 1);
+        return (struct setting){
+            .section = "control",
+            .key = control_table[control].name,
+            .kind = KIND_TEXT,
+            .offset = AT(control) + control * sizeof(char *),
+            .initial = control_table[control].bound,
+        };
     }
     int action = (i - FIXED) / 2;
     bool direct = (i - FIXED) % 2;

@@ -11,6 +11,7 @@
 #include "actions.h"
 #include "frontend/base/status.h"
 #include "frontend/base/text.h"
+#include "guest/device_page.h"
 
 enum clock_choice { CLOCK_AUTO, CLOCK_REAL, CLOCK_VIRTUAL };
 enum scale_choice { SCALE_FIT, SCALE_INTEGER, SCALE_STRETCH, SCALE_CHOICES };
@@ -43,6 +44,9 @@ struct settings {
     bool pause_unfocused;
     int volume; // percent
     bool mute_unfocused;
+    bool mouse_vertical; // the mouse also walks
+    int dead_zone; // of a pad's sticks, percent
+    bool rumble;
     int overlay; // enum overlay_choice
     bool graph;
     int overlay_scale; // percent
@@ -52,8 +56,11 @@ struct settings {
     int log_level; // enum log_level
     char *iwad; // a path, a name to search for, or empty: search for any
     char *leader_key;
-    char *leader[ACTION_COUNT]; // key after the leader key, by action
-    char *direct[ACTION_COUNT]; // key on its own, by action
+    char *leader_button; // of mouse or pad, opens the panel; empty: none
+    // Lists of inputs (bindings.h):
+    char *leader[ACTION_COUNT]; // after the leader key, by action
+    char *direct[ACTION_COUNT]; // on their own, by action
+    char *control[DEVICE_CONTROLS]; // by enum device_control, the first unused
 };
 
 // Where the settings of one run come from, in order.

@@ -103,6 +103,7 @@ static const struct {
     {"avg", 0, 0, DOOM_NO_FILES},
     {"altdeath", 0, 0, DOOM_NO_FILES},
     {"deathmatch", 0, 0, DOOM_NO_FILES},
+    {"dehlump", 0, 0, DOOM_NO_FILES},
     {"devparm", 0, 0, DOOM_NO_FILES},
     {"fast", 0, 0, DOOM_NO_FILES},
     {"longtics", 0, 0, DOOM_NO_FILES},

@@ -18,6 +18,7 @@
 #include "frontend/session/session.h"
 #include "input.h"
 #include "overlay.h"
+#include "pad.h"
 #include "panel.h"
 #include "sheet.h"
 #include "toast.h"
@@ -35,17 +36,20 @@ struct app {
     struct canvas *canvas;
     struct sheet sheet; // what was drawn last over the picture
     struct input input;
+    struct pads pads;
+    int health; // of the player at the last look, 0: nobody plays
     struct overlay overlay;
     struct panel panel;
     struct toasts toasts;
 
     unsigned speed; // percent, SPEED_MAX
     unsigned markers; // set so far
-    SDL_Scancode held_key; // of the action that lasts while it is held
+    unsigned held_input; // of the action that lasts while it is held
     bool fast_forward; // such a one
     bool paused; // by the user
     bool unfocused_pause; // because the window lost the focus
     bool focused;
+    bool all_keys; // go to the game, but for the one that ends this
     bool screenshot; // take one at the next drawing
     bool quitting; // the guest has been asked to
     uint64_t quit_deadline; // SDL_GetTicks64

@@ -298,6 +298,16 @@ void controls_perform(struct app *app, enum action action)
     case ACTION_PAUSE_UNFOCUSED: toggle(app, "pause without focus", &settings->pause_unfocused); break;
     case ACTION_LOOP_PAGE: open_panel(app, PAGES_LOOPS); break;
     case ACTION_HELP: open_panel(app, PAGES_HELP); break;
+    case ACTION_ALL_KEYS:
+        if (strcmp(settings->direct[action], "-") == 0) {
+            toast_add(&app->toasts, "all-keys needs a key of its own, to end it");
+            break;
+        }
+        app->all_keys = !app->all_keys;
+        toast_add(&app->toasts, app->all_keys ? "all keys go to the game; %s ends that" : "our keys are back",
+                  settings->direct[action]);
+        input_release_all(&app->input, app->session);
+        break;
     case ACTION_QUIT: controls_quit(app); break;
     default: break;
     }
@@ -336,6 +346,7 @@ void controls_values(const struct app *app, char values[ACTION_COUNT][24])
     set_value(values[ACTION_SCALE], config_choice_name("window.scale", settings->scale));
     set_value(values[ACTION_ASPECT], config_choice_name("window.aspect", settings->aspect));
     set_value(values[ACTION_FILTER], config_choice_name("window.filter", settings->filter));
+    set_value(values[ACTION_ALL_KEYS], app->all_keys ? "on" : "off");
     set_value(values[ACTION_VSYNC], settings->vsync ? "on" : "off");
     set_value(values[ACTION_CORNER], config_choice_name("overlay.corner", settings->overlay_corner));
     snprintf(values[ACTION_OPACITY], 24, "%d %%", settings->overlay_opacity);

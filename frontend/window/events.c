@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "events.h"
 
+#include <stdlib.h>
+
 #include "controls.h"
 #include "pages.h"
 
-static void perform(struct app *app, enum action action, const SDL_KeyboardEvent *key)
+// input: the key or button (keys.h) that asks for it.
+static void perform(struct app *app, enum action action, unsigned input)
 {
     if (action_table[action].held) {
-        app->held_key = key->keysym.scancode;
+        app->held_input = input;
     }
     controls_perform(app, action);
 }
 
 static void release_held(struct app *app)
 {
-    app->held_key = SDL_SCANCODE_UNKNOWN;
+    app->held_input = 0;
     controls_release(app);
 }
 
@@ -23,7 +26,15 @@ static void release_all(struct app *app)
     release_held(app);
     if (app->session) {
         input_release_all(&app->input, app->session);
+        pads_rest(&app->pads);
     }
+}
+
+static void open_panel(struct app *app, bool fresh)
+{
+    panel_open(&app->panel, PAGES_NEURAL, fresh);
+    release_all(app);
+    app->dirty = true;
 }
 
 static void lose_focus(struct app *app)
@@ -84,7 +95,7 @@ static void key_in_panel(struct app *app, const SDL_KeyboardEvent *key)
     }
     if (was_fresh && action != ACTION_NONE) {
         panel->open = false;
-        perform(app, action, key);
+        perform(app, action, key->keysym.scancode);
         return;
     }
     size_t count;
@@ -97,7 +108,7 @@ static void key_in_panel(struct app *app, const SDL_KeyboardEvent *key)
     enum panel_answer answer = panel_key(panel, key, count);
     answer_panel(app, answer);
     if (answer == PANEL_NOTHING && action != ACTION_NONE) {
-        perform(app, action, key);
+        perform(app, action, key->keysym.scancode);
     }
 }
 
@@ -114,6 +125,10 @@ static void key_down(struct app *app, const SDL_KeyboardEvent *key)
         key_in_panel(app, key);
         return;
     }
+    if (app->all_keys && input_direct(in, key) != ACTION_ALL_KEYS) {
+        input_key(in, app->session, key, wants_repeats(app));
+        return;
+    }
     if (key->keysym.scancode == in->leader) {
         if (!key->repeat) {
             in->leader_held = true;
@@ -126,11 +141,11 @@ static void key_down(struct app *app, const SDL_KeyboardEvent *key)
     if (action != ACTION_NONE || in->leader_held) {
         in->leader_used = true;
         if (action != ACTION_NONE && !key->repeat) {
-            perform(app, action, key);
+            perform(app, action, key->keysym.scancode);
         }
         return;
     }
-    if (key->keysym.scancode != app->held_key) {
+    if (key->keysym.scancode != app->held_input) {
         input_key(in, app->session, key, wants_repeats(app));
     }
 }
@@ -138,17 +153,73 @@ static void key_down(struct app *app, const SDL_KeyboardEvent *key)
 static void key_up(struct app *app, const SDL_KeyboardEvent *key)
 {
     struct input *in = &app->input;
-    if (key->keysym.scancode == app->held_key) {
+    if (key->keysym.scancode == app->held_input) {
         release_held(app);
-    } else if (key->keysym.scancode != in->leader) {
+    } else if (key->keysym.scancode != in->leader || !in->leader_held) {
         input_key(in, app->session, key, false);
-    } else if (in->leader_held) {
+    } else {
         in->leader_held = false;
         if (!in->leader_used) {
-            panel_open(&app->panel, PAGES_NEURAL, true);
-            release_all(app);
-            app->dirty = true;
+            open_panel(app, true);
         }
+    }
+}
+
+static const struct {
+    unsigned button;
+    SDL_Scancode key;
+} pad_in_panel[] = {
+    {SDL_CONTROLLER_BUTTON_DPAD_UP, SDL_SCANCODE_UP},
+    {SDL_CONTROLLER_BUTTON_DPAD_DOWN, SDL_SCANCODE_DOWN},
+    {SDL_CONTROLLER_BUTTON_DPAD_LEFT, SDL_SCANCODE_LEFT},
+    {SDL_CONTROLLER_BUTTON_DPAD_RIGHT, SDL_SCANCODE_RIGHT},
+    {SDL_CONTROLLER_BUTTON_A, SDL_SCANCODE_RETURN},
+    {SDL_CONTROLLER_BUTTON_B, SDL_SCANCODE_ESCAPE},
+};
+
+// A button of the mouse or of a pad, or a step of the wheel.
+static void button(struct app *app, unsigned input, bool down)
+{
+    enum action action = app->all_keys ? ACTION_NONE : input_button(&app->input, input);
+    bool covered = app->panel.open;
+    if (input == app->input.leader_button && down && !app->all_keys) {
+        if (covered) {
+            app->panel.open = false;
+            app->dirty = true;
+        } else {
+            open_panel(app, false);
+        }
+        return;
+    }
+    if (covered && down) { // a pad stands for keys then
+        for (size_t i = 0; i < sizeof pad_in_panel / sizeof *pad_in_panel; i++) {
+            if (input == INPUT_PAD + pad_in_panel[i].button) {
+                key_down(app, &(SDL_KeyboardEvent){.type = SDL_KEYDOWN,
+                                                   .keysym = {.scancode = pad_in_panel[i].key}});
+                return;
+            }
+        }
+    }
+    if (action != ACTION_NONE) {
+        if (down) {
+            perform(app, action, input);
+        } else if (input == app->held_input) {
+            release_held(app);
+        }
+    } else if (!covered || !down) {
+        input_press(&app->input, app->session, input, down);
+    }
+}
+
+static void pad_event(struct app *app, const SDL_Event *event)
+{
+    bool down, gone;
+    unsigned input = pads_event(&app->pads, event, &down, &gone);
+    if (input) {
+        button(app, input, down);
+    }
+    if (gone) {
+        release_all(app);
     }
 }
 
@@ -166,8 +237,19 @@ static void mouse_event(struct app *app, const SDL_Event *event)
                          ? SHEET_NOTHING
                          : sheet_choice_at(&app->sheet, (int)(at.x * pixel_ratio), (int)(at.y * pixel_ratio));
         answer_panel(app, panel_mouse(&app->panel, event, choice, count));
+    } else if (event->type == SDL_MOUSEMOTION) {
+        input_mouse(&app->input, &event->motion);
     } else if (event->type != SDL_MOUSEWHEEL) {
-        input_mouse(&app->input, app->session, event);
+        bool down = event->type == SDL_MOUSEBUTTONDOWN;
+        if ((app->input.mouse_captured || !down) && event->button.button <= SDL_BUTTON_X2) {
+            button(app, INPUT_MOUSE + event->button.button, down);
+        }
+    } else if (app->input.mouse_captured) {
+        unsigned step = event->wheel.y > 0 ? INPUT_WHEEL_UP : INPUT_WHEEL_DOWN;
+        for (int i = abs(event->wheel.y); i > 0; i--) {
+            button(app, step, true);
+            button(app, step, false);
+        }
     }
 }
 
@@ -189,6 +271,11 @@ void events_take(struct app *app, const SDL_Event *event)
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP:
     case SDL_MOUSEWHEEL: mouse_event(app, event); break;
+    case SDL_CONTROLLERDEVICEADDED:
+    case SDL_CONTROLLERDEVICEREMOVED:
+    case SDL_CONTROLLERAXISMOTION:
+    case SDL_CONTROLLERBUTTONDOWN:
+    case SDL_CONTROLLERBUTTONUP: pad_event(app, event); break;
     case SDL_RENDER_TARGETS_RESET:
     case SDL_RENDER_DEVICE_RESET: events_renew(app); break;
     default:

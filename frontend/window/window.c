@@ -76,6 +76,19 @@ static void update_mouse(struct app *app)
     SDL_ShowCursor(app->panel.open || !app->settings->fullscreen ? SDL_ENABLE : SDL_DISABLE);
 }
 
+// A blow is felt in the hands.
+static void update_rumble(struct app *app)
+{
+    struct device_info info;
+    bool plays = machine_get_device_info(session_machine(app->session), &info) && info.user_game &&
+                 !info.demo_playing && info.game_state == 0;
+    int health = plays ? info.health : 0;
+    if (health < app->health && plays) {
+        pads_hurt(&app->pads, app->health - health);
+    }
+    app->health = health;
+}
+
 // Sound is heard while the game runs at its own speed.
 static void update_audio(struct app *app)
 {
@@ -142,11 +155,13 @@ static bool play(struct app *app)
             events_take(app, &event);
         }
         input_flush(&app->input, app->session);
+        pads_flush(&app->pads, app->session);
         if (interrupt_seen() && !interrupted) {
             interrupted = true;
             controls_quit(app);
         }
         update_mouse(app);
+        update_rumble(app);
         update_audio(app);
         show_message(app);
         app->dirty |= toast_expire(&app->toasts);
@@ -180,7 +195,13 @@ static SDL_Scancode show_page(struct app *app, const char *title, const char *te
             event.type = SDL_FIRSTEVENT;
         }
         app->dirty |= event.type == SDL_WINDOWEVENT;
-        if (event.type == SDL_KEYDOWN && !event.key.repeat) {
+        bool down = false, gone;
+        unsigned button = pads_event(&app->pads, &event, &down, &gone);
+        if (down && button == INPUT_PAD + SDL_CONTROLLER_BUTTON_A) {
+            pressed = SDL_SCANCODE_RETURN;
+        } else if (down && button == INPUT_PAD + SDL_CONTROLLER_BUTTON_B) {
+            pressed = SDL_SCANCODE_ESCAPE;
+        } else if (event.type == SDL_KEYDOWN && !event.key.repeat) {
             pressed = event.key.keysym.scancode;
         } else if (event.type == SDL_QUIT || interrupt_seen()) {
             pressed = SDL_SCANCODE_ESCAPE;
@@ -205,6 +226,7 @@ static bool open_window(struct app *app, const char *title, struct failure *fail
         return false;
     }
     app->wake_event = SDL_RegisterEvents(1);
+    pads_open(&app->pads, app->settings->dead_zone, app->settings->rumble);
     app->video = video_open(app->settings, title, failure);
     if (!app->video) {
         return false;
@@ -230,6 +252,7 @@ static void open_audio(struct app *app)
 
 static void close_window(struct app *app)
 {
+    pads_close(&app->pads);
     if (app->canvas) {
         canvas_free(app->canvas);
         fonts_free(app->fonts);
@@ -313,6 +336,12 @@ int window_run(const struct options *options, struct settings *settings)
     struct failure failure = {0};
     struct app app = {.options = options, .settings = settings};
     int status = STATUS_OK;
+    char *conflicts = bindings_conflicts(settings);
+    if (conflicts) {
+        log_line(LOG_WARNING, "%s", conflicts);
+        toast_add(&app.toasts, "two things are on one key: %.*s", (int)strcspn(conflicts, "\n"), conflicts);
+    }
+    free(conflicts);
     if (input_bind(&app.input, settings, &failure) && prepare(&app, &failure)) {
         char *title = text_format("neurodoom - %s", app.launch.iwad_info.what);
         app.output = output_open(options, settings, &app.launch, &failure);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Game pads: any number may come and go, all are the one player's. Main thread only.
+#ifndef FRONTEND_PAD_H
+#define FRONTEND_PAD_H
+
+#include <SDL.h>
+#include <stdbool.h>
+
+#include "frontend/session/session.h"
+
+enum { PADS = 8 };
+
+struct pads {
+    SDL_GameController *open[PADS];
+    int16_t axes[SDL_CONTROLLER_AXIS_MAX]; // of the pad whose axis moved last
+    bool triggers[2]; // pulled
+    unsigned answers; // held for menus: bit 0 yes, 1 back
+    bool changed; // since the last pads_flush
+    int dead_zone; // percent of the way of a stick
+    bool rumble;
+};
+
+// Starts SDL's part; pads that are there come as events.
+void pads_open(struct pads *p, int dead_zone, bool rumble);
+void pads_close(struct pads *p);
+
+// A controller event. Returns the input (keys.h) that has gone down or up, or 0; a pad that goes takes
+// everything along: *gone.
+unsigned pads_event(struct pads *p, const SDL_Event *event, bool *down, bool *gone);
+
+// Tells the guest where the sticks are, if that has changed.
+void pads_flush(struct pads *p, struct session *s);
+// Lets the sticks rest until they are moved again.
+void pads_rest(struct pads *p);
+
+// Shakes all pads after a loss of so many points of health.
+void pads_hurt(struct pads *p, int points);
+
+#endif

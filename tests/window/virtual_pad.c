@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The window's program with a pad that is not there (the linker's --wrap): it does what the lines say that
+// are appended to the file PAD ("add", "remove", "axis N VALUE", "button N 0|1"), and tells there when it
+// shakes.
+#include <SDL.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int __real_SDL_WaitEventTimeout(SDL_Event *event, int timeout);
+int __wrap_SDL_WaitEventTimeout(SDL_Event *event, int timeout);
+
+static int shake(void *user, Uint16 low, Uint16 high)
+{
+    FILE *told = fopen(getenv("PAD_SHAKES"), "a");
+    fprintf(told, "shake %u %u\n", low, high);
+    fclose(told);
+    return user ? 0 : 0;
+}
+
+static void obey(const char *line)
+{
+    static int device = -1;
+    static SDL_Joystick *pad;
+    int number, value;
+    if (strncmp(line, "add", 3) == 0) {
+        SDL_VirtualJoystickDesc desc = {.version = SDL_VIRTUAL_JOYSTICK_DESC_VERSION,
+                                        .type = SDL_JOYSTICK_TYPE_GAMECONTROLLER,
+                                        .naxes = SDL_CONTROLLER_AXIS_MAX,
+                                        .nbuttons = SDL_CONTROLLER_BUTTON_MAX,
+                                        .Rumble = shake};
+        device = SDL_JoystickAttachVirtualEx(&desc);
+        pad = SDL_JoystickOpen(device);
+    } else if (strncmp(line, "remove", 6) == 0) {
+        SDL_JoystickClose(pad);
+        SDL_JoystickDetachVirtual(device);
+    } else if (sscanf(line, "axis %d %d", &number, &value) == 2) {
+        SDL_JoystickSetVirtualAxis(pad, number, (Sint16)value);
+    } else if (sscanf(line, "button %d %d", &number, &value) == 2) {
+        SDL_JoystickSetVirtualButton(pad, number, (Uint8)value);
+    }
+}
+
+int __wrap_SDL_WaitEventTimeout(SDL_Event *event, int timeout)
+{
+    static FILE *orders;
+    char line[80];
+    orders = orders ? orders : fopen(getenv("PAD"), "r");
+    clearerr(orders);
+    while (fgets(line, sizeof line, orders))
+        obey(line);
+    return __real_SDL_WaitEventTimeout(event, timeout);
+}
