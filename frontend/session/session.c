@@ -11,6 +11,7 @@
 #include "frontend/base/clock.h"
 #include "frontend/base/log.h"
 #include "frontend/base/text.h"
+#include "figures.h"
 
 // A slice bounds how long a request waits even where the machine misses the request to stop; it is long
 // enough for its cost (a lock, twice) not to show.
@@ -46,14 +47,9 @@ struct session {
     atomic_uint between;
 
     atomic_uint speed; // percent, 0 = max
-    int64_t started_ns;
 
     // The emulation thread's own.
-    int64_t last_frame_ns, last_present_ns; // start of the last present; how long it took
-    int64_t paused_ns; // since the last frame
     int64_t due_ns; // virtual clock at a speed: when the next frame may be presented
-    struct machine_stats last_stats;
-    uint64_t most_detected, most_rejected; // loops: their numbers fall when code is written anew
     bool between_asked;
     bool enough; // the frame callback has said so: the guest has been asked to end, and has until
     int64_t enough_until_ns;
@@ -66,19 +62,8 @@ struct session {
     char *message; // of the machine, not taken yet, or NULL
     unsigned steps; // frames to be presented although paused
     struct session_state state;
-    struct frame_figures history[SESSION_HISTORY];
-    uint64_t history_count;
-    bool demo_seen, demo_timed;
-    int64_t demo_first_ns, demo_last_ns;
-    struct machine_stats demo_first, demo_last;
-    uint32_t demo_frames;
-    struct session_timing timing;
+    struct figures figures; // in part
 };
-
-static double milliseconds(int64_t ns)
-{
-    return (double)ns / 1e6;
-}
 
 // Blocks while paused. The guest's clock stands still for exactly that time.
 static void wait_while_paused(struct session *s)
@@ -91,7 +76,7 @@ static void wait_while_paused(struct session *s)
             pthread_cond_wait(&s->changed, &s->lock);
         }
         machine_set_clock_paused(s->machine, false);
-        s->paused_ns += clock_now_ns() - from;
+        s->figures.paused_ns += clock_now_ns() - from;
     }
     pthread_mutex_unlock(&s->lock);
 }
@@ -113,82 +98,6 @@ const struct session_picture *session_take_picture(struct session *s)
     }
     s->drawing = atomic_exchange_explicit(&s->between, s->drawing, memory_order_acq_rel) & ~FRESH;
     return &s->pictures[s->drawing];
-}
-
-// Keeps the first and the last frame of a timed demo in mind. The engine says only at the end that the demo
-// was timed, and by then has presented nothing more.
-static void follow_demo(struct session *s, int64_t now, const struct machine_stats *stats)
-{
-    struct device_info info;
-    if (!machine_get_device_info(s->machine, &info) || !info.demo_playing) {
-        return;
-    }
-    if (!s->demo_seen) {
-        s->demo_seen = true;
-        s->demo_first_ns = now;
-        s->demo_first = *stats;
-        s->demo_frames = 0;
-    } else {
-        s->demo_frames++;
-    }
-    s->demo_last_ns = now;
-    s->demo_last = *stats;
-}
-
-// By how much value exceeds what it has been at most.
-static uint64_t rise(uint64_t *most, uint64_t value)
-{
-    uint64_t by = value > *most ? value - *most : 0;
-    *most += by;
-    return by;
-}
-
-// The figures of the frame that is presented now.
-static void measure(struct session *s, const struct machine_frame *frame, int64_t now,
-                    struct frame_figures *figures)
-{
-    struct machine_stats stats;
-    machine_get_stats(s->machine, &stats);
-    pthread_mutex_lock(&s->lock);
-    int64_t interval = now - s->last_frame_ns - s->paused_ns;
-    s->paused_ns = 0;
-    *figures = (struct frame_figures){
-        .number = frame->number,
-        .gametic = frame->gametic,
-        .at_ms = milliseconds(now - s->started_ns),
-        .frame_ms = milliseconds(interval),
-        .emu_ms = milliseconds((int64_t)(stats.emulating_ns - s->last_stats.emulating_ns)),
-        .present_ms = milliseconds(s->last_present_ns),
-        .idle_ms = milliseconds((int64_t)(stats.idle_ns - s->last_stats.idle_ns)),
-        .retired = stats.retired - s->last_stats.retired,
-        .engine = machine_get_engine(s->machine),
-        .dispatch = machine_get_dispatch(s->machine),
-        .replaces_loops = machine_has_loops(s->machine) && machine_get_loops(s->machine),
-        .idle = machine_get_idle(s->machine),
-        .speed = atomic_load_explicit(&s->speed, memory_order_relaxed),
-        .dispatch_total = stats.dispatch_total - s->last_stats.dispatch_total,
-        .dispatch_hit = stats.dispatch_hit - s->last_stats.dispatch_hit,
-        .has_loops = machine_has_loops(s->machine),
-        .credited = stats.credited - s->last_stats.credited,
-        .iterations_skipped = stats.iterations_skipped - s->last_stats.iterations_skipped,
-        .loops_active = machine_get_loops(s->machine) ? stats.loops_proved : 0,
-        .loops_new = rise(&s->most_detected, stats.loops_detected),
-        .loops_rejected = rise(&s->most_rejected, stats.loops_rejected),
-    };
-    double rest = figures->frame_ms - figures->emu_ms - figures->present_ms;
-    figures->sleep_ms = rest > 0 ? rest : 0;
-    s->history[s->history_count++ % SESSION_HISTORY] = *figures;
-    s->state.frames = frame->number;
-    if (s->state.first_frame_ms == 0) {
-        s->state.first_frame_ms = figures->at_ms;
-    }
-    if (s->steps) {
-        s->steps--;
-    }
-    follow_demo(s, now, &stats);
-    pthread_mutex_unlock(&s->lock);
-    s->last_stats = stats;
-    s->last_frame_ns = now;
 }
 
 // The virtual clock runs as fast as the host can; at a speed, frames are held back here.
@@ -241,6 +150,22 @@ static void ask_to_end(struct session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+static void measure(struct session *s, const struct machine_frame *frame, int64_t now,
+                    struct frame_figures *figures)
+{
+    unsigned speed = atomic_load_explicit(&s->speed, memory_order_relaxed);
+    pthread_mutex_lock(&s->lock);
+    figures_take(&s->figures, s->machine, frame, now, speed, figures);
+    s->state.frames = frame->number;
+    if (s->state.first_frame_ms == 0) {
+        s->state.first_frame_ms = figures->at_ms;
+    }
+    if (s->steps) {
+        s->steps--;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
 static void present(void *user, const struct machine_frame *frame)
 {
     struct session *s = user;
@@ -264,7 +189,7 @@ static void present(void *user, const struct machine_frame *frame)
     if (s->callbacks.wake) {
         s->callbacks.wake(s->callbacks.user);
     }
-    s->last_present_ns = clock_now_ns() - now;
+    s->figures.last_present_ns = clock_now_ns() - now;
     hold_back(s);
     wait_while_paused(s);
 }
@@ -302,25 +227,13 @@ static bool stopping(struct session *s)
 
 static void finish(struct session *s, enum machine_state state)
 {
-    struct device_info info;
-    bool known = machine_get_device_info(s->machine, &info);
     pthread_mutex_lock(&s->lock);
     s->state.end = state == MACHINE_EXITED    ? SESSION_EXITED
                    : state == MACHINE_FAULTED ? SESSION_FAULTED
                                               : SESSION_STOPPED;
     s->state.exit_status = state == MACHINE_RUNNING ? 0 : machine_exit_status(s->machine);
-    s->state.seconds = (double)(clock_now_ns() - s->started_ns) / 1e9;
-    if (known && info.timed_demo_tics && s->demo_seen) {
-        s->demo_timed = true;
-        s->timing = (struct session_timing){
-            .frames = s->demo_frames,
-            .tics = info.timed_demo_tics,
-            .seconds = (double)(s->demo_last_ns - s->demo_first_ns) / 1e9,
-            .emulating_seconds = (double)(s->demo_last.emulating_ns - s->demo_first.emulating_ns) / 1e9,
-            .retired = s->demo_last.retired - s->demo_first.retired,
-            .credited = s->demo_last.credited - s->demo_first.credited,
-        };
-    }
+    s->state.seconds = (double)(clock_now_ns() - s->figures.started_ns) / 1e9;
+    figures_end(&s->figures, s->machine);
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
     if (s->callbacks.wake) {
@@ -384,7 +297,7 @@ struct session *session_start(const struct machine_config *config, unsigned spee
     own.audio = s->callbacks.audio ? take_audio : NULL;
     own.log = machine_says;
     own.output = guest_writes;
-    s->started_ns = s->last_frame_ns = clock_now_ns();
+    s->figures.started_ns = s->figures.last_frame_ns = clock_now_ns();
     struct error error;
     s->machine = machine_create(&own, &error);
     if (!s->machine) {
@@ -402,7 +315,7 @@ struct session *session_start(const struct machine_config *config, unsigned spee
         session_end(s);
         return NULL;
     }
-    machine_get_stats(s->machine, &s->last_stats);
+    machine_get_stats(s->machine, &s->figures.last_stats);
     int error_number = pthread_create(&s->thread, NULL, emulate, s);
     if (error_number) {
         fail(failure, STATUS_USAGE, "cannot start the emulation thread: %s", strerror(error_number));
@@ -424,7 +337,7 @@ void session_get_state(struct session *s, struct session_state *state)
     *state = s->state;
     state->paused = s->paused;
     if (state->end == SESSION_RUNNING) {
-        state->seconds = (double)(clock_now_ns() - s->started_ns) / 1e9;
+        state->seconds = (double)(clock_now_ns() - s->figures.started_ns) / 1e9;
     }
     pthread_mutex_unlock(&s->lock);
 }
@@ -432,10 +345,7 @@ void session_get_state(struct session *s, struct session_state *state)
 unsigned session_get_history(struct session *s, struct frame_figures figures[SESSION_HISTORY])
 {
     pthread_mutex_lock(&s->lock);
-    unsigned count = s->history_count < SESSION_HISTORY ? (unsigned)s->history_count : SESSION_HISTORY;
-    for (unsigned i = 0; i < count; i++) {
-        figures[i] = s->history[(s->history_count - count + i) % SESSION_HISTORY];
-    }
+    unsigned count = figures_copy(&s->figures, figures);
     pthread_mutex_unlock(&s->lock);
     return count;
 }
@@ -450,8 +360,8 @@ void session_set_sound(struct session *s, const struct session_sound *sound)
 bool session_get_timing(struct session *s, struct session_timing *timing)
 {
     pthread_mutex_lock(&s->lock);
-    bool timed = s->demo_timed;
-    *timing = s->timing;
+    bool timed = s->figures.demo_timed;
+    *timing = s->figures.timing;
     pthread_mutex_unlock(&s->lock);
     return timed;
 }
