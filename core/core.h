@@ -14,6 +14,7 @@
 #include "core/base/file.h" // files that are written whole or not at all
 #include "core/base/scratch.h" // folders for temporary files
 #include "core/base/sha256.h" // what names files by their contents
+#include "core/state/loop_explanation.h" // struct machine_loop_explanation: what became of a loop
 #include "core/state/machine_config.h" // struct machine_config: what a machine is made of
 #include "core/state/machine_state.h" // struct machine_fault: how it stands
 #include "core/state/machine_stats.h" // struct machine_stats, machine_loop: what it counts
@@ -92,9 +93,9 @@ bool machine_get_loops(const machine *m);
 
 // Copies the loops with the largest share, the largest first; returns how many, at most max. Any thread.
 size_t machine_list_loops(const machine *m, struct machine_loop *loops, size_t max);
-// Says what became of the loop that begins at address, as lines of text, cut at size. When the guest does not
-// run.
-void machine_explain_loop(const machine *m, uint64_t address, char *text, size_t size);
+// Says what became of the loop that begins at address. False if there are no loops to be replaced at all
+// (machine_has_loops). Any thread; takes about a millisecond.
+bool machine_explain_loop(const machine *m, uint64_t address, struct machine_loop_explanation *explanation);
 
 // Idle: a guest that reads the clock over and over only waits, so a second look within the same millisecond
 // of its time, with nothing else in between, sleeps until that millisecond is over, or there is input. So

@@ -430,14 +430,11 @@ size_t machine_list_loops(const machine *m, struct machine_loop *loops, size_t m
     return g->loops ? loops_list(g->loops, loops, max) : 0;
 }
 
-void machine_explain_loop(const machine *m, uint64_t address, char *text, size_t size)
+bool machine_explain_loop(const machine *m, uint64_t address, struct machine_loop_explanation *explanation)
 {
-    struct text t = {text, size};
-    *text = '\0';
     if (m->guest.loops)
-        explain_loop(&t, m->guest.loops, (uint32_t)address);
-    else
-        text_add(&t, "no loop is replaced: the nets are off or could not be had\n");
+        explain_loop(m->guest.loops, (uint32_t)address, explanation);
+    return m->guest.loops != NULL;
 }
 
 void machine_set_idle(machine *m, bool on)

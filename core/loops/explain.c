@@ -2,90 +2,118 @@
 #include "explain.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/base/text.h"
 #include "core/isa/isa.h"
 #include "core/loops/guard/guard_text.h"
+#include "core/loops/prove/prove.h"
 
-enum { SUMMARY_TEXT = 1 << 16, LINE = 128 };
-
-static void add_code(struct text *t, const struct loop *loop)
+static void take_code(struct machine_loop_explanation *e, const struct loop_body *body)
 {
-    for (uint32_t i = 0; i < loop->body.length; i++) {
-        const uint32_t pc = loop->body.pc + i * 4;
-        char line[LINE];
-        isa_disassemble(loop->body.words[i], pc, line, sizeof line);
-        text_add(t, "  %#" PRIx32 "  %08" PRIx32 "  %s\n", pc, loop->body.words[i], line);
+    e->code_count = body->length;
+    for (uint32_t i = 0; i < body->length; i++) {
+        struct machine_loop_code *c = &e->code[i];
+        c->pc = body->pc + i * 4;
+        c->word = body->words[i];
+        isa_disassemble(c->word, c->pc, c->text, sizeof c->text);
     }
 }
 
-static void add_guess(struct text *t, const struct loop_guess *g)
+static void take_guess(struct machine_loop_explanation *e, const struct loop_guess *g)
 {
-    text_add(t, "nets: %s, confidence %.2f; ", loop_class_names[g->class], (double)g->confidence);
-    text_add(t, "trips: %s, 2^%.1f expected\n", loop_type_names[g->type], (double)g->predicted_trips);
+    e->guessed = true;
+    e->confidence = (double)g->confidence;
+    e->counts = loop_type_names[g->type];
+    e->counter = g->counter < 31 ? (int)g->counter : -1;
+    e->detector_trips = pow(10, (double)g->detector_trips);
+    e->predicted_trips = exp2((double)g->predicted_trips);
 }
 
-static void add_summary(struct text *t, const struct loop_summary *s)
+static void add_forms(struct text *t, const struct loop_plan *plan, enum loop_class class)
 {
-    char *summary = malloc(SUMMARY_TEXT);
-    if (summary) {
-        loop_summary_print(s, summary, SUMMARY_TEXT);
-        text_add(t, "summary: %s", summary);
-    }
-    free(summary);
-}
-
-static void add_forms(struct text *t, const struct loop *loop)
-{
-    const struct guard *g = plan_guard(loop->plan);
-    if (loop->guess.class == LOOP_POLL) {
+    const struct guard *g = plan_guard(plan);
+    if (class == LOOP_POLL) {
         text_add(t, "both engines stop at its header until somebody else writes what it looks at\n");
         return;
     }
     text_add(t, "interpreter: a kernel, behind %s\n",
-             plan_is_fast(loop->plan) ? "the guard's compiled form" : "the whole guard");
+             plan_is_fast(plan) ? "the guard's compiled form" : "the whole guard");
     const bool counts = guard_counts_by_registers(g), anew = counts && g->length;
-    const char *kernel = !plan_prefers_kernel(loop->plan) ? ""
-                         : counts                         ? "the kernel, if there are many iterations; "
-                                                          : "the kernel, once it has turned out to go on; ";
+    const char *kernel = !plan_prefers_kernel(plan) ? ""
+                         : counts                   ? "the kernel, if there are many iterations; "
+                                                    : "the kernel, once it has turned out to go on; ";
     text_add(t, "translated code: %s%s\n", kernel,
              anew ? "compiled anew, what is invariant loaded before it, where registers tell the trip count"
                   : "else the plain loop");
 }
 
-static void add_proof(struct text *t, const struct loop *loop)
+// Summarises and proves it anew: what the examination made of it may be forgotten at any time.
+static void prove_again(struct machine_loop_explanation *e, const struct loop_copy *loop)
 {
-    add_summary(t, loop->summary);
-    text_add(t, "proved; guard:\n");
-    guard_text_add(t, plan_guard(loop->plan));
-    add_forms(t, loop);
-}
-
-void explain_loop(struct text *t, const struct loops *l, uint32_t header)
-{
-    const struct loop *loop = loops_find(l, header);
-    if (!loop) {
-        text_add(t, "no loop that begins at %#" PRIx32 " has become hot\n", header);
+    struct text t = {e->details, sizeof e->details};
+    struct loop_summary *s = malloc(sizeof *s);
+    const char *reason = "";
+    if (!s || loop->body.pc != loop->header ||
+        !loop_summarize(s, loop->header, loop->body.words, loop->body.length, &reason)) {
+        free(s);
         return;
     }
-    text_add(t, "loop %#" PRIx32 "..%#" PRIx32 "\n", loop->header, loop->branch);
-    add_code(t, loop);
-    switch (atomic_load_explicit(&loop->state, memory_order_acquire)) {
-    case LOOP_QUEUED: text_add(t, "not examined before the end of the run\n"); break;
-    case LOOP_STALE: text_add(t, "its code has changed since it was examined\n"); break;
-    case LOOP_EARLIER: text_add(t, "proved in an earlier run, whose translated code was used\n"); break;
-    default:
-        add_guess(t, &loop->guess);
-        if (loop->plan)
-            add_proof(t, loop);
-        else
-            text_add(t, "not replaced: %s\n",
-                     loop->reason[0] ? loop->reason : "the nets take it for nothing that has a kernel");
+    explain_code(e, s);
+    text_add(&t, "summary: ");
+    loop_summary_print(s, t.at, t.left);
+    const size_t used = strlen(t.at);
+    t.at += used;
+    t.left -= used;
+    // Of a loop from an earlier run the nets' opinion may not be known.
+    const enum loop_class class = loop->guess.class == LOOP_OTHER ? prove_class(s) : loop->guess.class;
+    struct loop_plan *plan =
+        loop->verdict == MACHINE_LOOP_PROVED && !loop->failed ? prove_plan(s, class, &reason) : NULL;
+    if (plan) {
+        explain_proof(e, s, plan_guard(plan));
+        text_add(&t, "proved; guard:\n");
+        guard_text_add(&t, plan_guard(plan));
+        add_forms(&t, plan, class);
+        plan_free(plan);
     }
+    free(s);
+}
+
+static void tell_verdict(struct machine_loop_explanation *e, const struct loop_copy *loop)
+{
+    const char *what = "waits to be examined";
     if (loop->failed)
-        text_add(t, "switched off: a check found a difference\n");
-    text_add(t,
-             "entries %" PRIu64 ", iterations %" PRIu64 ", skipped %" PRIu64
-             ", instructions credited %" PRIu64 "\n",
-             loop->cell.entries, loop->cell.iterations, loop->cell.skipped, loop->cell.credited);
+        what = "switched off: a check found a difference";
+    else if (loop->state == LOOP_STALE)
+        what = "its code has changed since it was examined";
+    else if (loop->state == LOOP_EARLIER)
+        what = e->in_use ? "proved in an earlier run, in use" : "proved in an earlier run, not in use";
+    else if (loop->state == LOOP_EXAMINED && loop->verdict == MACHINE_LOOP_PROVED)
+        what = e->in_use ? "proved, in use" : "proved, not in use";
+    else if (loop->state == LOOP_EXAMINED && !loop->reason[0])
+        what = "the nets take it for nothing that has a kernel";
+    if (loop->state == LOOP_EXAMINED && loop->reason[0] && !loop->failed)
+        snprintf(e->verdict, sizeof e->verdict, "refused: %s", loop->reason);
+    else
+        snprintf(e->verdict, sizeof e->verdict, "%s", what);
+}
+
+void explain_loop(struct loops *l, uint32_t header, struct machine_loop_explanation *e)
+{
+    struct loop_copy loop;
+    *e = (struct machine_loop_explanation){.known = loops_copy(l, header, &loop)};
+    if (!e->known)
+        return;
+    e->loop = loop.described;
+    e->skipped = loop.skipped;
+    e->branch = loop.branch;
+    e->in_use = loop.on;
+    take_code(e, &loop.body);
+    tell_verdict(e, &loop);
+    if (loop.state == LOOP_EXAMINED || (loop.state == LOOP_EARLIER && loop.guess.class != LOOP_OTHER))
+        take_guess(e, &loop.guess);
+    prove_again(e, &loop);
 }

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
-// What became of a loop, for people: --explain-loop.
+// What became of a loop, for people: machine_explain_loop.
 #ifndef CORE_LOOPS_EXPLAIN_H
 #define CORE_LOOPS_EXPLAIN_H
 
-#include "core/base/text.h"
+#include "core/state/loop_explanation.h"
 #include "optimizer.h"
 
-// The loop that begins at header: its code, summary, what the nets said of it, the verdict, the guard, the
-// forms in which the engines run it, and its counters. Also where there is none. When the machine does not
-// run.
-void explain_loop(struct text *t, const struct loops *l, uint32_t header);
+// Of the loop that begins at header. Any thread: what was proved is proved again for it.
+void explain_loop(struct loops *l, uint32_t header, struct machine_loop_explanation *e);
+
+// ---- explain_words.c: in words that need no knowledge of the prover ----
+
+// What each instruction does in the loop.
+void explain_code(struct machine_loop_explanation *e, const struct loop_summary *s);
+// What was proved, and what is checked at the entry.
+void explain_proof(struct machine_loop_explanation *e, const struct loop_summary *s, const struct guard *g);
 
 #endif

@@ -1,5 +1,6 @@
 target_sources(core PRIVATE
   loops/explain.c
+  loops/explain_words.c
   loops/optimizer.c
   loops/watch.c
   loops/expr/definition.c

@@ -416,7 +416,9 @@ static void describe_loop(const struct loops *l, const struct loop *loop, struct
                                  .credited = loop->cell.credited};
     snprintf(out->function, sizeof out->function, "%s", loop->function);
     snprintf(out->reason, sizeof out->reason, "%s",
-             loop->failed ? "a check found a difference" : loop->reason);
+             loop->failed        ? "a check found a difference"
+             : has_verdict(loop) ? loop->reason
+                                 : "");
     double all = (double)(l->guest->stats.retired + l->guest->stats.credited);
     out->share = all > 0 ? (double)loop->cell.credited / all : 0;
 }
@@ -447,6 +449,34 @@ size_t loops_list(struct loops *l, struct machine_loop *list, size_t max)
         memcpy(list, all, n * sizeof *all);
     free(all);
     return n;
+}
+
+bool loops_copy(struct loops *l, uint32_t header, struct loop_copy *copy)
+{
+    if (l->guest->state != MACHINE_RUNNING)
+        name_functions(l);
+    pthread_mutex_lock(&l->lock); // a body is only replaced under it
+    const struct loop *loop = loops_find(l, header);
+    if (loop) {
+        const uint32_t state = atomic_load_explicit(&loop->state, memory_order_acquire);
+        *copy = (struct loop_copy){.header = header,
+                                   .branch = loop->branch,
+                                   .state = (enum loop_state)state,
+                                   .failed = loop->failed,
+                                   .on = loop->cell.on != 0,
+                                   .reason = "",
+                                   .body = loop->body,
+                                   .guess = {.class = LOOP_OTHER},
+                                   .skipped = loop->cell.skipped};
+        if (has_verdict(loop)) {
+            copy->verdict = loop->verdict;
+            copy->reason = loop->reason;
+            copy->guess = loop->guess;
+        }
+        describe_loop(l, loop, &copy->described);
+    }
+    pthread_mutex_unlock(&l->lock);
+    return loop != NULL;
 }
 
 // ---- creation, and what is kept on disk ----

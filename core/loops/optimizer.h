@@ -94,4 +94,19 @@ void loops_get_stats(const struct loops *l, struct machine_stats *stats);
 // See machine_list_loops.
 size_t loops_list(struct loops *l, struct machine_loop *list, size_t max);
 
+// What is told of one loop, at one moment.
+struct loop_copy {
+    uint32_t header, branch;
+    enum loop_state state;
+    enum machine_loop_verdict verdict;
+    bool failed, on;
+    const char *reason;
+    struct loop_body body;
+    struct loop_guess guess;
+    uint64_t skipped;
+    struct machine_loop described;
+};
+// False if no loop at header is known. Any thread.
+bool loops_copy(struct loops *l, uint32_t header, struct loop_copy *copy);
+
 #endif

@@ -17,6 +17,7 @@
 #include "frontend/record/output.h"
 #include "frontend/session/session.h"
 #include "input.h"
+#include "loop_page.h"
 #include "overlay.h"
 #include "pad.h"
 #include "panel.h"
@@ -40,6 +41,7 @@ struct app {
     int health; // of the player at the last look, 0: nobody plays
     struct overlay overlay;
     struct panel panel;
+    struct loop_page loop_page;
     struct toasts toasts;
 
     unsigned speed; // percent, SPEED_MAX

@@ -296,7 +296,10 @@ void controls_perform(struct app *app, enum action action)
     case ACTION_VOLUME: step_number(app, "volume", &settings->volume, 0, 100, 10); break;
     case ACTION_MUTE_UNFOCUSED: toggle(app, "mute without focus", &settings->mute_unfocused); break;
     case ACTION_PAUSE_UNFOCUSED: toggle(app, "pause without focus", &settings->pause_unfocused); break;
-    case ACTION_LOOP_PAGE: open_panel(app, PAGES_LOOPS); break;
+    case ACTION_LOOP_PAGE:
+        input_release_all(&app->input, app->session);
+        pages_open_loop(app, 0);
+        break;
     case ACTION_HELP: open_panel(app, PAGES_HELP); break;
     case ACTION_ALL_KEYS:
         if (strcmp(settings->direct[action], "-") == 0) {

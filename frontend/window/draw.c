@@ -70,7 +70,9 @@ static void draw_over(struct app *app, int width, int height)
         page_layout(&app->sheet, app->page_title, app->page_text, app->page_choices);
     } else if (app->session) {
         overlay_look(o, app->session);
-        if (app->panel.open) {
+        if (app->loop_page.open) {
+            loop_page_layout(&app->loop_page, &app->sheet);
+        } else if (app->panel.open) {
             pages_layout(app, &app->sheet);
         } else {
             layout_overlay(app);

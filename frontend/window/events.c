@@ -112,6 +112,54 @@ static void key_in_panel(struct app *app, const SDL_KeyboardEvent *key)
     }
 }
 
+enum { SCROLL = 60 }; // units
+
+static void choose_in_loop_page(struct app *app, int choice)
+{
+    switch (choice) {
+    case LOOP_PAGE_NEXT: pages_turn_loop(app, 1); break;
+    case LOOP_PAGE_PREVIOUS: pages_turn_loop(app, -1); break;
+    case LOOP_PAGE_BACK: app->loop_page.open = false; break;
+    default: break;
+    }
+    app->dirty = true;
+}
+
+static void scroll_loop_page(struct app *app, int units)
+{
+    app->loop_page.scroll += units;
+    app->loop_page.scroll = app->loop_page.scroll < 0 ? 0 : app->loop_page.scroll;
+    app->dirty = true;
+}
+
+static void key_in_loop_page(struct app *app, const SDL_KeyboardEvent *key)
+{
+    if (key->keysym.scancode == app->input.leader) {
+        app->loop_page.open = app->panel.open = false;
+        app->dirty = true;
+        return;
+    }
+    switch (key->keysym.scancode) {
+    case SDL_SCANCODE_DOWN:
+    case SDL_SCANCODE_RIGHT: choose_in_loop_page(app, LOOP_PAGE_NEXT); break;
+    case SDL_SCANCODE_UP:
+    case SDL_SCANCODE_LEFT: choose_in_loop_page(app, LOOP_PAGE_PREVIOUS); break;
+    case SDL_SCANCODE_PAGEDOWN: scroll_loop_page(app, SCROLL); break;
+    case SDL_SCANCODE_PAGEUP: scroll_loop_page(app, -SCROLL); break;
+    case SDL_SCANCODE_ESCAPE: choose_in_loop_page(app, LOOP_PAGE_BACK); break;
+    default: {
+        enum action action = key->repeat ? ACTION_NONE : input_after_leader(&app->input, key);
+        if (action == ACTION_NONE && !key->repeat) {
+            action = input_direct(&app->input, key);
+        }
+        if (action != ACTION_NONE) {
+            perform(app, action, key->keysym.scancode);
+        }
+        break;
+    }
+    }
+}
+
 static bool wants_repeats(struct app *app)
 {
     struct device_info info;
@@ -121,6 +169,10 @@ static bool wants_repeats(struct app *app)
 static void key_down(struct app *app, const SDL_KeyboardEvent *key)
 {
     struct input *in = &app->input;
+    if (app->loop_page.open) {
+        key_in_loop_page(app, key);
+        return;
+    }
     if (app->panel.open) {
         key_in_panel(app, key);
         return;
@@ -181,10 +233,10 @@ static const struct {
 static void button(struct app *app, unsigned input, bool down)
 {
     enum action action = app->all_keys ? ACTION_NONE : input_button(&app->input, input);
-    bool covered = app->panel.open;
+    bool covered = app->panel.open || app->loop_page.open;
     if (input == app->input.leader_button && down && !app->all_keys) {
         if (covered) {
-            app->panel.open = false;
+            app->panel.open = app->loop_page.open = false;
             app->dirty = true;
         } else {
             open_panel(app, false);
@@ -223,20 +275,32 @@ static void pad_event(struct app *app, const SDL_Event *event)
     }
 }
 
+// What the mouse points at, or SHEET_NOTHING.
+static int choice_at(struct app *app, const SDL_Event *event)
+{
+    int width, height;
+    double ratio;
+    bool motion = event->type == SDL_MOUSEMOTION;
+    if (event->type == SDL_MOUSEWHEEL) {
+        return SHEET_NOTHING;
+    }
+    video_size(app->video, &width, &height, &ratio);
+    return sheet_choice_at(&app->sheet, (int)((motion ? event->motion.x : event->button.x) * ratio),
+                           (int)((motion ? event->motion.y : event->button.y) * ratio));
+}
+
 static void mouse_event(struct app *app, const SDL_Event *event)
 {
-    if (app->panel.open) {
-        int width, height;
-        double pixel_ratio;
-        video_size(app->video, &width, &height, &pixel_ratio);
+    if (app->loop_page.open) {
+        if (event->type == SDL_MOUSEWHEEL) {
+            scroll_loop_page(app, event->wheel.y > 0 ? -SCROLL : SCROLL);
+        } else if (event->type == SDL_MOUSEBUTTONDOWN) {
+            choose_in_loop_page(app, choice_at(app, event));
+        }
+    } else if (app->panel.open) {
         size_t count;
         pages_rows(app, &count);
-        SDL_Point at = event->type == SDL_MOUSEMOTION ? (SDL_Point){event->motion.x, event->motion.y}
-                                                      : (SDL_Point){event->button.x, event->button.y};
-        int choice = event->type == SDL_MOUSEWHEEL
-                         ? SHEET_NOTHING
-                         : sheet_choice_at(&app->sheet, (int)(at.x * pixel_ratio), (int)(at.y * pixel_ratio));
-        answer_panel(app, panel_mouse(&app->panel, event, choice, count));
+        answer_panel(app, panel_mouse(&app->panel, event, choice_at(app, event), count));
     } else if (event->type == SDL_MOUSEMOTION) {
         input_mouse(&app->input, &event->motion);
     } else if (event->type != SDL_MOUSEWHEEL) {

@@ -99,11 +99,17 @@ bool overlay_refresh(struct overlay *o, struct session *s)
     session_get_state(s, &state);
     struct overlay_figures f = {.total = stats, .sound = state.sound};
     double emulating = (double)(stats.emulating_ns - o->last.emulating_ns) / 1e9;
-    if (seconds > 0) {
+    if (emulating <= 0) { // paused: what was last
+        f.ips = o->figures.ips;
+        f.ips_effective = o->figures.ips_effective;
+        f.skipped = o->figures.skipped;
+        f.idle = o->figures.idle;
+        f.calls = o->figures.calls;
+    } else if (seconds > 0) {
         double retired = (double)(stats.retired - o->last.retired);
         double credited = (double)(stats.credited - o->last.credited);
-        f.ips = emulating > 0 ? retired / emulating : 0;
-        f.ips_effective = emulating > 0 ? (retired + credited) / emulating : 0;
+        f.ips = retired / emulating;
+        f.ips_effective = (retired + credited) / emulating;
         f.skipped = (double)(stats.iterations_skipped - o->last.iterations_skipped) / seconds;
         f.idle = (double)(stats.idle_ns - o->last.idle_ns) / 1e7 / seconds;
         f.calls = (double)(stats.system_calls - o->last.system_calls) / seconds;

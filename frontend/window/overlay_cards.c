@@ -481,9 +481,9 @@ static void add_loops(struct sheet *s, const struct overlay *o, const struct ove
     int y = sheet_message_line(s) + edge;
     int from = left ? edge : figures.x + figures.w + edge;
     int to = left ? figures.x - edge : s->width - edge;
-    int room = sheet_middle(s).y - y - 2 * pad;
+    int room = sheet_middle(s).y - y - pad;
     struct loop_row rows[HOT_LOOPS];
-    int count = fill_loops(rows, o), shown = (room - row - line - sheet_px(s, 6)) / row;
+    int count = fill_loops(rows, o), shown = (room - row - line - sheet_px(s, 4)) / row;
     count = shown < count ? shown : count;
     if (!status->has_loops || count < 1) {
         return;

@@ -175,6 +175,46 @@ static void tell_loop(struct app *app, const struct panel_row *row, char *text, 
     }
 }
 
+static void open_loop(struct app *app, const struct panel_row *row)
+{
+    pages_open_loop(app, (uint32_t)row->id);
+}
+
+void pages_open_loop(struct app *app, uint32_t header)
+{
+    app->loop_page = (struct loop_page){.open = true, .header = header};
+    pages_refresh_loop(app);
+}
+
+void pages_turn_loop(struct app *app, int by)
+{
+    const struct overlay *o = &app->overlay;
+    struct loop_page *p = &app->loop_page;
+    if (o->loop_count) {
+        size_t to = p->number + o->loop_count - 1 + (size_t)by; // number is 0 for one that is not listed
+        pages_open_loop(app, o->loops[p->number ? to % o->loop_count : 0].header);
+    }
+}
+
+void pages_refresh_loop(struct app *app)
+{
+    const struct overlay *o = &app->overlay;
+    struct loop_page *p = &app->loop_page;
+    if (!p->header && o->loop_count) {
+        p->header = o->loops[0].header;
+    }
+    p->number = 0;
+    p->count = o->loop_count;
+    for (size_t i = 0; i < o->loop_count; i++) {
+        if (o->loops[i].header == p->header) {
+            p->number = i + 1;
+        }
+    }
+    if (!machine_explain_loop(session_machine(app->session), p->header, &p->explanation)) {
+        p->explanation.known = false;
+    }
+}
+
 // ---- help ----
 
 static const struct {
@@ -239,7 +279,9 @@ const struct panel_page *const pages[PAGES_COUNT] = {
     [PAGES_COMPARE] =
         &(const struct panel_page){
             .title = "Compare", .graph = true, .list = list_compare, .choose = perform, .tell = tell_action},
-    [PAGES_LOOPS] = &(const struct panel_page){.title = "Loops", .list = list_loops, .tell = tell_loop},
+    [PAGES_LOOPS] =
+        &(const struct panel_page){
+            .title = "Loops", .list = list_loops, .choose = open_loop, .tell = tell_loop},
     [PAGES_HELP] = &(const struct panel_page){.title = "Help", .list = list_words},
     [PAGES_KEYS] = &(const struct panel_page){.title = "Keys", .list = list_keys},
 };
@@ -259,8 +301,10 @@ void pages_layout(struct app *app, struct sheet *s)
     for (int i = 0; i < PAGES_COUNT; i++) {
         titles[i] = pages[i]->title;
     }
-    struct panel_view view = {
-        .titles = titles, .pages = PAGES_COUNT, .now = now, .plot = page->graph ? &app->overlay.plot : NULL};
+    struct panel_view view = {.titles = titles,
+                              .pages = PAGES_COUNT,
+                              .now = page->tell ? now : NULL,
+                              .plot = page->graph ? &app->overlay.plot : NULL};
     view.rows = pages_rows(app, &view.count);
     size_t selected = app->panel.selected;
     if (page->tell) {

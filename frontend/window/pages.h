@@ -21,6 +21,12 @@ extern const struct panel_page *const pages[PAGES_COUNT];
 const struct panel_row *pages_rows(struct app *app, size_t *count);
 // Lays the open page out.
 void pages_layout(struct app *app, struct sheet *s);
+// Shows a loop's page: of the loop at header, or of the by-th after the one that it shows.
+void pages_open_loop(struct app *app, uint32_t header);
+void pages_turn_loop(struct app *app, int by);
+// Brings it up to date.
+void pages_refresh_loop(struct app *app);
+
 // The selected row is wanted.
 void pages_choose(struct app *app);
 

@@ -232,12 +232,12 @@ static void add_now(struct sheet *s, int x, int y, int width, int height, const 
             sheet_paragraph(s, x, base, width, line, lines, STYLE_LABEL, (uint32_t)INK_LABEL, row->meaning);
         lines -= used;
         base += used * line;
-    } else if (lines > 2 && *v->now) {
+    } else if (lines > 2 && v->now && *v->now) {
         sheet_text(s, x, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s now", row->label);
         lines--;
         base += line;
     }
-    sheet_paragraph(s, x, base, width, line, lines, STYLE_TEXT, (uint32_t)INK_TEXT, v->now);
+    sheet_paragraph(s, x, base, width, line, lines, STYLE_TEXT, (uint32_t)INK_TEXT, v->now ? v->now : "");
 }
 
 // Makes the selected row one of those shown.
@@ -265,7 +265,10 @@ void panel_layout(struct panel *p, struct sheet *s, const struct panel_view *v)
     }
     // Toasts stand below, above the status bar.
     int bottom = sheet_status_bar(s) - 2 * edge - sheet_px(s, 32);
-    int now = sheet_px(s, 78), head = sheet_px(s, 28) + tabs_height(s, width, v) + sheet_px(s, 8);
+    struct columns columns =
+        measure(s, v, width - sheet_px(s, 20) - (pictures ? sheet_px(s, 2 * ROW_PICTURE) : 0));
+    int now = v->now || !columns.meaning ? sheet_px(s, 78) : 0,
+        head = sheet_px(s, 28) + tabs_height(s, width, v) + sheet_px(s, 8);
     int room = bottom - edge - 2 * sheet_px(s, 10) - head - now;
     int row = sheet_px(s, pictures ? ROW_PICTURE : ROW);
     if (!pictures && room < 8 * row) {
@@ -287,16 +290,15 @@ void panel_layout(struct panel *p, struct sheet *s, const struct panel_view *v)
     add_title(s, x, y, width);
     y += sheet_px(s, 28);
     y += add_tabs(s, x, y, width, p, v) + sheet_px(s, 8);
-    struct columns columns = measure(s, v, width - sheet_px(s, 20) - (pictures ? 2 * row : 0));
     int end = y + rows * row;
     for (size_t i = p->first; i < p->first + p->shown; i++, y += row) {
         add_row(s, (SDL_Rect){x, y, width, row}, &columns, &v->rows[i], i == p->selected && !p->fresh,
                 (int)i);
     }
-    if (v->count == 0) {
+    if (v->count == 0 && v->now) {
         sheet_text(s, x + sheet_px(s, 10), sheet_base(s, y, row), STYLE_LABEL, (uint32_t)INK_LABEL, "%s",
                    v->now);
-    } else if (!p->fresh) {
+    } else if (v->count && now && !p->fresh) {
         add_now(s, x, end, width, now, &v->rows[p->selected], !columns.meaning, v);
     }
     // How far the list has been scrolled.

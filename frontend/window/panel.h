@@ -63,7 +63,7 @@ struct panel_view {
     unsigned pages;
     const struct panel_row *rows;
     size_t count;
-    const char *now; // what the selected row is doing, "" for nothing
+    const char *now; // what the selected row is doing; "": nothing; NULL: rows of this page do nothing
     const struct plot *plot; // beside it, or NULL
 };
 void panel_layout(struct panel *p, struct sheet *s, const struct panel_view *view);

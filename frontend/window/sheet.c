@@ -199,6 +199,18 @@ void sheet_move(struct sheet *s, unsigned first, int x, int y)
     }
 }
 
+void sheet_keep(struct sheet *s, unsigned first, int top, int bottom)
+{
+    unsigned kept = first;
+    for (; first < s->count; first++) {
+        const SDL_Rect *at = &s->items[first].at;
+        if (at->y >= top && at->y + at->h <= bottom) {
+            s->items[kept++] = s->items[first];
+        }
+    }
+    s->count = kept;
+}
+
 int sheet_choice_at(const struct sheet *s, int x, int y)
 {
     for (unsigned i = s->count; i-- > 0;) {

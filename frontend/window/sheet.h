@@ -77,6 +77,9 @@ int sheet_lines(const struct sheet *s, int width, enum style style, const char *
 void sheet_choose(struct sheet *s, unsigned first, int choice);
 void sheet_move(struct sheet *s, unsigned first, int x, int y);
 
+// Of the items from first on, those that do not lie between top and bottom are dropped.
+void sheet_keep(struct sheet *s, unsigned first, int top, int bottom);
+
 // The choice at these pixels, or SHEET_NOTHING.
 int sheet_choice_at(const struct sheet *s, int x, int y);
 

@@ -16,6 +16,7 @@
 #include "frontend/command/doom_options.h"
 #include "frontend/record/explain.h"
 #include "frontend/session/conclude.h"
+#include "pages.h"
 
 // The longest sleep of the main loop: bounds how late a signal is noticed.
 #define SLEEP_MOST_MS 250
@@ -67,13 +68,14 @@ static void wake(void *user)
 static void update_mouse(struct app *app)
 {
     struct device_info info;
-    bool capture = app->focused && !app->panel.open && !controls_paused(app) && !app->quitting &&
-                   !doom_options_given(app->options, "-nomouse") &&
+    bool capture = app->focused && !app->panel.open && !app->loop_page.open && !controls_paused(app) &&
+                   !app->quitting && !doom_options_given(app->options, "-nomouse") &&
                    !doom_options_given(app->options, "-nograbmouse") &&
                    machine_get_device_info(session_machine(app->session), &info) && info.user_game &&
                    !info.demo_playing && !info.menu_active && info.game_state == 0;
     input_capture_mouse(&app->input, capture);
-    SDL_ShowCursor(app->panel.open || !app->settings->fullscreen ? SDL_ENABLE : SDL_DISABLE);
+    SDL_ShowCursor(app->panel.open || app->loop_page.open || !app->settings->fullscreen ? SDL_ENABLE
+                                                                                        : SDL_DISABLE);
 }
 
 // A blow is felt in the hands.
@@ -165,8 +167,12 @@ static bool play(struct app *app)
         update_audio(app);
         show_message(app);
         app->dirty |= toast_expire(&app->toasts);
-        app->dirty |= overlay_refresh(&app->overlay, app->session) &&
-                      (app->panel.open || app->settings->overlay != OVERLAY_OFF);
+        if (overlay_refresh(&app->overlay, app->session)) {
+            app->dirty |= app->loop_page.open || app->panel.open || app->settings->overlay != OVERLAY_OFF;
+            if (app->loop_page.open) {
+                pages_refresh_loop(app);
+            }
+        }
         output_renew_stats(app->output, app->session);
         if (!app->settings->vsync && SDL_GetTicks64() - shown < SHOW_GAP_MS) {
             SDL_Delay(SHOW_GAP_MS);

@@ -168,5 +168,8 @@ uint64_t loop_evaluate(const struct loop_summary *s, unsigned node, const uint64
 
 // The summary as text, for people and for tests.
 void loop_summary_print(const struct loop_summary *s, char *text, size_t size);
+// A node, and a linear expression, likewise.
+void loop_node_print(const struct loop_summary *s, unsigned node, char *text, size_t size);
+void loop_linear_print(const struct loop_summary *s, const struct linear *l, char *text, size_t size);
 
 #endif

@@ -249,3 +249,17 @@ void loop_summary_print(const struct loop_summary *s, char *text, size_t size)
     for (unsigned k = 0; k < s->exit_count; k++)
         add_exit(&t, &s->exits[k]);
 }
+
+void loop_node_print(const struct loop_summary *s, unsigned node, char *text, size_t size)
+{
+    struct printer t = {.s = s, .out = {text, size}};
+    *text = '\0';
+    add_node(&t, node);
+}
+
+void loop_linear_print(const struct loop_summary *s, const struct linear *l, char *text, size_t size)
+{
+    struct printer t = {.s = s, .out = {text, size}};
+    *text = '\0';
+    add_linear(&t, l);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The loop page: everything about one hot loop, with the words of --explain-loop. Main thread only.
+#ifndef FRONTEND_LOOP_PAGE_H
+#define FRONTEND_LOOP_PAGE_H
+
+#include <stdbool.h>
+
+#include "core/core.h"
+#include "sheet.h"
+
+struct loop_page {
+    bool open;
+    uint32_t header; // of the loop
+    int scroll; // units
+    size_t number, count; // the loop's place among the hot ones, from 1
+    struct machine_loop_explanation explanation;
+};
+
+// What clicks mean.
+enum { LOOP_PAGE_NEXT, LOOP_PAGE_PREVIOUS, LOOP_PAGE_BACK };
+
+// Corrects the scroll where it is too far.
+void loop_page_layout(struct loop_page *p, struct sheet *s);
+
+#endif
