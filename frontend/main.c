@@ -41,7 +41,10 @@ int main(int argc, char **argv)
     struct failure failure = {0};
     int status;
     bool parsed = doom_options_parse(&options, argc, argv, &failure);
-    struct config_sources sources = {true, options.config_file, &options.settings};
+    struct config_sources sources = {.files = true,
+                                     .remembered = !options.headless,
+                                     .file = options.config_file,
+                                     .command_line = &options.settings};
     if (!parsed || !config_load(&settings, &sources, &failure)) {
         status = failure_report(&failure);
     } else {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
 #include "config.h"
 
 #include <ctype.h>
@@ -13,6 +14,9 @@
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
 
+#define COMMAND_LINE "command line"
+#define REMEMBERED "remembered.ini"
+
 enum kind {
     KIND_CHOICE, // int, one of words
     KIND_ENGINE, // int, one of those in this build
@@ -20,7 +24,7 @@ enum kind {
     KIND_NUMBER, // int, least..most
     KIND_FACTOR, // int, percent; written as a factor from 0.5 to 4
     KIND_SPEED, // int, a percentage, max or auto
-    KIND_GEOMETRY, // char *, auto or WIDTHxHEIGHT
+    KIND_GEOMETRY, // char *, auto, WIDTHxHEIGHT or WIDTHxHEIGHT+X+Y
     KIND_TEXT, // char *
 };
 
@@ -47,6 +51,7 @@ static const struct setting fixed[] = {
     {"neural", "verify", KIND_SWITCH, AT(verify), "off", {0}, 0, 0},
     {"window", "fullscreen", KIND_SWITCH, AT(fullscreen), "off", {0}, 0, 0},
     {"window", "geometry", KIND_GEOMETRY, AT(geometry), "auto", {0}, 0, 0},
+    {"window", "display", KIND_NUMBER, AT(display), "0", {0}, 0, 16},
     {"window", "scale", KIND_CHOICE, AT(scale), "fit", {"fit", "integer", "stretch"}, 0, 0},
     {"window", "aspect", KIND_CHOICE, AT(aspect), "4:3", {"4:3", "square"}, 0, 0},
     {"window", "filter", KIND_CHOICE, AT(filter), "sharp", {"sharp", "nearest", "linear"}, 0, 0},
@@ -82,8 +87,9 @@ enum {
     SETTINGS = FIXED + 2 * ACTION_COUNT + CONTROLS,
 };
 
-// Where each setting's value came from, for --dump-config.
-static char *origins[SETTINGS];
+// Where each setting's value came from, for --dump-config; its value in the file of what is remembered, or
+// NULL; and its value when config_watch was called.
+static char *origins[SETTINGS], *remembered[SETTINGS], *watched[SETTINGS];
 
 // Setting i of all: those above, then the two lists of each action, then those of DOOM's controls.
 static struct setting setting_at(int i)
@@ -124,6 +130,20 @@ static int find(const char *section, const char *key)
     return -1;
 }
 
+// The same of "section.key".
+static int find_name(const char *name)
+{
+    for (int i = 0; i < SETTINGS; i++) {
+        struct setting s = setting_at(i);
+        size_t length = strlen(s.section);
+        if (strncmp(name, s.section, length) == 0 && name[length] == '.' &&
+            strcmp(name + length + 1, s.key) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 static void *place(const struct settings *settings, const struct setting *s)
 {
     return (char *)settings + s->offset;
@@ -142,16 +162,14 @@ static bool parse_number(const char *text, int *number)
     return true;
 }
 
-static bool parse_geometry(const char *text, int *width, int *height)
+bool config_geometry(const char *text, struct geometry *g)
 {
     char after;
-    return sscanf(text, "%5dx%5d%c", width, height, &after) == 2 && *width >= 160 && *height >= 100 &&
-           *width <= 16384 && *height <= 16384;
-}
-
-bool config_geometry(const struct settings *settings, int *width, int *height)
-{
-    return parse_geometry(settings->geometry, width, height);
+    *g = (struct geometry){0};
+    int got = sscanf(text, "%5dx%5d+%6d+%6d%c", &g->width, &g->height, &g->x, &g->y, &after);
+    g->placed = got == 4;
+    return (g->placed || (got == 2 && !strchr(text, '+'))) && g->width >= 160 && g->height >= 100 &&
+           g->width <= 16384 && g->height <= 16384;
 }
 
 // Sets *field, or returns what would have been right.
@@ -223,9 +241,9 @@ static char *parse_value(const struct setting *s, void *field, const char *value
         return text_copy("a percentage from 1 to 10000, or max");
     }
     case KIND_GEOMETRY: {
-        int width, height;
-        if (!text_same(value, "auto") && !parse_geometry(value, &width, &height)) {
-            return text_copy("WIDTHxHEIGHT, such as 1280x960");
+        struct geometry geometry;
+        if (!text_same(value, "auto") && !config_geometry(value, &geometry)) {
+            return text_copy("WIDTHxHEIGHT, such as 1280x960, or WIDTHxHEIGHT+X+Y");
         }
         break;
     }
@@ -298,17 +316,9 @@ static bool read_line(struct settings *settings, char *line, char section[32], c
     return set(settings, section, trim(line), trim(equals + 1), origin, failure);
 }
 
-// must_exist: a missing file is an error, not an empty one.
-static bool read_file(struct settings *settings, const char *path, bool must_exist, struct failure *failure)
+static bool read_stream(struct settings *settings, FILE *stream, const char *path, bool tolerant,
+                        struct failure *failure)
 {
-    FILE *stream = path_is_folder(path) ? NULL : fopen(path, "re");
-    if (!stream) {
-        if (!must_exist && (errno == ENOENT || errno == ENOTDIR)) {
-            return true;
-        }
-        return fail(failure, STATUS_USAGE, "cannot read the settings file %s: %s", path,
-                    path_is_folder(path) ? "it is a folder" : strerror(errno));
-    }
     char section[32] = "", line[1024];
     bool good = true;
     for (int number = 1; good && fgets(line, sizeof line, stream); number++) {
@@ -320,7 +330,28 @@ static bool read_file(struct settings *settings, const char *path, bool must_exi
             good = read_line(settings, line, section, origin, failure);
         }
         free(origin);
+        if (!good && tolerant) {
+            log_line(LOG_WARNING, "%s; left out", failure->text);
+            free(failure->text);
+            *failure = (struct failure){0};
+            good = true;
+        }
     }
+    return good;
+}
+
+// must_exist: a missing file is an error, not an empty one.
+static bool read_file(struct settings *settings, const char *path, bool must_exist, struct failure *failure)
+{
+    FILE *stream = path_is_folder(path) ? NULL : fopen(path, "re");
+    if (!stream) {
+        if (!must_exist && (errno == ENOENT || errno == ENOTDIR)) {
+            return true;
+        }
+        return fail(failure, STATUS_USAGE, "cannot read the settings file %s: %s", path,
+                    path_is_folder(path) ? "it is a folder" : strerror(errno));
+    }
+    bool good = read_stream(settings, stream, path, false, failure);
     fclose(stream);
     return good;
 }
@@ -335,7 +366,7 @@ static bool read_command_line(struct settings *settings, const struct text_list 
         bool good;
         if (dot) {
             *dot = *equals = '\0';
-            good = set(settings, trim(section), trim(dot + 1), trim(equals + 1), "command line", failure);
+            good = set(settings, trim(section), trim(dot + 1), trim(equals + 1), COMMAND_LINE, failure);
         } else {
             good = fail(failure, STATUS_USAGE,
                         "--set takes section.key=value, such as window.filter=linear, not \"%s\"", section);
@@ -346,46 +377,6 @@ static bool read_command_line(struct settings *settings, const struct text_list 
         }
     }
     return true;
-}
-
-// The files that are read without being named on the command line.
-static bool read_files(struct settings *settings, struct failure *failure)
-{
-    const char *variable = getenv("NEURODOOM_CONFIG");
-    char *user = path_user(PATH_CONFIG, "neurodoom.ini");
-    bool good = read_file(settings, "/etc/neurodoom/neurodoom.ini", false, failure) &&
-                read_file(settings, user, false, failure) &&
-                (!variable || !*variable || read_file(settings, variable, true, failure));
-    free(user);
-    return good;
-}
-
-bool config_load(struct settings *settings, const struct config_sources *sources, struct failure *failure)
-{
-    *settings = (struct settings){0};
-    for (int i = 0; i < SETTINGS; i++) {
-        struct setting s = setting_at(i);
-        const char *initial = s.initial ? s.initial : machine_engine_name(machine_default_engine());
-        if (!set(settings, s.section, s.key, initial, "built-in", failure)) {
-            return false;
-        }
-    }
-    return (!sources->files || read_files(settings, failure)) &&
-           (!sources->file || read_file(settings, sources->file, true, failure)) &&
-           (!sources->command_line || read_command_line(settings, sources->command_line, failure));
-}
-
-void config_free(struct settings *settings)
-{
-    for (int i = 0; i < SETTINGS; i++) {
-        struct setting s = setting_at(i);
-        if (s.kind == KIND_TEXT || s.kind == KIND_GEOMETRY) {
-            free(*(char **)place(settings, &s));
-        }
-        free(origins[i]);
-        origins[i] = NULL;
-    }
-    *settings = (struct settings){0};
 }
 
 static void print_value(const struct setting *s, const void *field, FILE *stream)
@@ -408,6 +399,85 @@ static void print_value(const struct setting *s, const void *field, FILE *stream
     case KIND_GEOMETRY:
     case KIND_TEXT: fputs(*(char *const *)field, stream); break;
     }
+}
+
+static char *value_text(const struct setting *s, const void *field)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream) {
+        return text_copy("");
+    }
+    print_value(s, field, stream);
+    fclose(stream);
+    return text;
+}
+
+// What was switched in the window, the last time. A line that will not do stops nobody: it is none of the
+// user's.
+static void read_remembered(struct settings *settings)
+{
+    struct failure failure = {0};
+    char *path = path_user(PATH_STATE, REMEMBERED);
+    FILE *stream = fopen(path, "re");
+    if (stream) {
+        read_stream(settings, stream, path, true, &failure);
+        fclose(stream);
+    }
+    size_t length = strlen(path);
+    for (int i = 0; i < SETTINGS; i++) {
+        if (strncmp(origins[i], path, length) == 0 && origins[i][length] == ',') {
+            struct setting s = setting_at(i);
+            remembered[i] = value_text(&s, place(settings, &s));
+        }
+    }
+    free(path);
+}
+
+// The files that are read without being named on the command line.
+static bool read_files(struct settings *settings, bool with_remembered, struct failure *failure)
+{
+    const char *variable = getenv("NEURODOOM_CONFIG");
+    char *user = path_user(PATH_CONFIG, "neurodoom.ini");
+    bool good = read_file(settings, "/etc/neurodoom/neurodoom.ini", false, failure);
+    if (good && with_remembered) {
+        read_remembered(settings);
+    }
+    good = good && read_file(settings, user, false, failure) &&
+           (!variable || !*variable || read_file(settings, variable, true, failure));
+    free(user);
+    return good;
+}
+
+bool config_load(struct settings *settings, const struct config_sources *sources, struct failure *failure)
+{
+    *settings = (struct settings){0};
+    for (int i = 0; i < SETTINGS; i++) {
+        struct setting s = setting_at(i);
+        const char *initial = s.initial ? s.initial : machine_engine_name(machine_default_engine());
+        if (!set(settings, s.section, s.key, initial, "built-in", failure)) {
+            return false;
+        }
+    }
+    return (!sources->files || read_files(settings, sources->remembered, failure)) &&
+           (!sources->file || read_file(settings, sources->file, true, failure)) &&
+           (!sources->command_line || read_command_line(settings, sources->command_line, failure));
+}
+
+void config_free(struct settings *settings)
+{
+    for (int i = 0; i < SETTINGS; i++) {
+        struct setting s = setting_at(i);
+        if (s.kind == KIND_TEXT || s.kind == KIND_GEOMETRY) {
+            free(*(char **)place(settings, &s));
+        }
+        free(origins[i]);
+        free(remembered[i]);
+        free(watched[i]);
+        origins[i] = remembered[i] = watched[i] = NULL;
+    }
+    *settings = (struct settings){0};
 }
 
 void config_dump(const struct settings *settings, FILE *stream)
@@ -435,14 +505,62 @@ void config_dump(const struct settings *settings, FILE *stream)
     }
 }
 
-const char *config_choice_name(const char *name, int value)
+void config_watch(const struct settings *settings)
 {
-    for (int i = 0; i < FIXED; i++) {
-        size_t length = strlen(fixed[i].section);
-        if (strncmp(name, fixed[i].section, length) == 0 && name[length] == '.' &&
-            strcmp(name + length + 1, fixed[i].key) == 0) {
-            return fixed[i].words[value];
+    for (int i = 0; i < SETTINGS; i++) {
+        struct setting s = setting_at(i);
+        free(watched[i]);
+        watched[i] = value_text(&s, place(settings, &s));
+    }
+}
+
+bool config_remember(const struct settings *settings)
+{
+    char *text = NULL;
+    size_t size;
+    bool any = false;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream) {
+        return false;
+    }
+    fputs("# What was last switched in the window. A settings file of your own wins over it.\n", stream);
+    for (int i = 0; i < SETTINGS; i++) {
+        struct setting s = setting_at(i);
+        char *now = value_text(&s, place(settings, &s));
+        if (strcmp(now, watched[i]) != 0) {
+            free(remembered[i]);
+            remembered[i] = text_copy(now);
+            any = true;
+        }
+        free(now);
+        if (remembered[i]) {
+            fprintf(stream, "[%s]\n%s = %s\n", s.section, s.key, remembered[i]);
         }
     }
-    return "";
+    fclose(stream);
+    char *folder = path_user(PATH_STATE, NULL), *path = path_user(PATH_STATE, REMEMBERED);
+    bool good = !any || (path_make_folder(folder) && write_whole_file(path, text, size));
+    free(text);
+    free(folder);
+    free(path);
+    config_watch(settings);
+    return good;
+}
+
+bool config_is_given(const char *name)
+{
+    int i = find_name(name);
+    return i >= 0 && strcmp(origins[i], COMMAND_LINE) == 0;
+}
+
+bool config_is_remembered(const char *name)
+{
+    int i = find_name(name);
+    return i >= 0 && strstr(origins[i], REMEMBERED);
+}
+
+const char *config_choice_name(const char *name, int value)
+{
+    int i = find_name(name);
+    return i >= 0 ? setting_at(i).words[value] : "";
 }

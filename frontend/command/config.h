@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The settings: one table names each, its values and its place in struct settings. They come, later ones
 // winning, from: built-in < /etc/neurodoom/neurodoom.ini < the user's file < the file that NEURODOOM_CONFIG
-// names < the file of --config < the command line, in its order.
+// names < the file of --config < the command line, in its order. What was switched in the window and is
+// remembered comes before the user's file.
 #ifndef FRONTEND_CONFIG_H
 #define FRONTEND_CONFIG_H
 
@@ -38,7 +39,8 @@ struct settings {
     int dispatch; // enum machine_dispatch
     bool loops, verify, idle; // see struct machine_config
     bool fullscreen;
-    char *geometry; // "auto" or WIDTHxHEIGHT
+    char *geometry; // "auto", WIDTHxHEIGHT or WIDTHxHEIGHT+X+Y
+    int display; // from 1; 0: where geometry says, or any
     int scale, aspect, filter; // enum …_choice
     bool vsync;
     bool pause_unfocused;
@@ -66,6 +68,7 @@ struct settings {
 // Where the settings of one run come from, in order.
 struct config_sources {
     bool files; // those of the system, the user and NEURODOOM_CONFIG count
+    bool remembered; // with them, what was switched in the window
     const char *file; // of --config, or NULL
     const struct text_list *command_line; // "section.key=value" each, or NULL
 };
@@ -80,7 +83,22 @@ void config_dump(const struct settings *settings, FILE *stream);
 // The words of a choice setting in the order of its enum, such as "window.scale".
 const char *config_choice_name(const char *name, int value);
 
-// Takes WIDTHxHEIGHT apart; false for "auto".
-bool config_geometry(const struct settings *settings, int *width, int *height);
+struct geometry {
+    int width, height;
+    bool placed; // at:
+    int x, y;
+};
+// Takes a geometry apart; false for "auto".
+bool config_geometry(const char *text, struct geometry *geometry);
+
+// What changes in the settings from config_watch on is remembered by config_remember, in a file of our own
+// below $XDG_STATE_HOME. False: errno tells why it cannot be written.
+void config_watch(const struct settings *settings);
+bool config_remember(const struct settings *settings);
+
+// Whether the setting "section.key" stands on the command line.
+bool config_is_given(const char *name);
+// Whether it is remembered, and nothing of the user's says otherwise.
+bool config_is_remembered(const char *name);
 
 #endif

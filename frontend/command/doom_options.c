@@ -27,6 +27,7 @@ static const struct option own_options[] = {
     {"fullscreen", OPTION_FIXED_SETTING, "window.fullscreen=on", 0},
     {"window", OPTION_FIXED_SETTING, "window.fullscreen=off", 0},
     {"geometry", OPTION_SETTING, "window.geometry", 0},
+    {"display", OPTION_SETTING, "window.display", 0},
     {"scale", OPTION_SETTING, "window.scale", 0},
     {"aspect", OPTION_SETTING, "window.aspect", 0},
     {"filter", OPTION_SETTING, "window.filter", 0},
@@ -293,7 +294,7 @@ void doom_options_print_help(FILE *stream)
           "  --verify              run the plain loop beside every replaced one, and compare\n"
           "  --prepare             translate the game ahead, by its recorded demos: no slow first run\n"
           "window\n"
-          "  -fullscreen, -window, -geometry WxH\n"
+          "  -fullscreen, -window, -geometry WxH[+X+Y], --display N\n"
           "  --scale fit|integer|stretch, --aspect 4:3|square, --filter sharp|nearest|linear\n"
           "  --vsync on|off, --overlay off|mini|std|full, --overlay-scale N\n"
           "sound\n"

@@ -88,6 +88,10 @@ static bool choose_iwad(struct launch *launch, const struct options *options, co
 {
     const struct doom_option *option = doom_options_given(options, "-iwad");
     const char *given = option ? option->values.items[0] : settings->iwad;
+    if (!option && *given && config_is_remembered("game.iwad")) { // it may be gone meanwhile
+        wad_inspect(given, &launch->iwad_info);
+        given = launch->iwad_info.kind == WAD_IWAD ? given : "";
+    }
     if (!*given) {
         launch->iwad = wad_find_any();
         if (!launch->iwad) {

@@ -49,7 +49,7 @@ static bool without_window_manager(SDL_Window *window)
 }
 #endif
 
-void fullscreen_set(SDL_Window *window, bool on, SDL_Rect *windowed)
+void fullscreen_set(SDL_Window *window, bool on, const SDL_Rect *windowed)
 {
     if (!without_window_manager(window)) {
         SDL_SetWindowFullscreen(window, on ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
@@ -57,8 +57,6 @@ void fullscreen_set(SDL_Window *window, bool on, SDL_Rect *windowed)
     }
     SDL_Rect area = *windowed;
     if (on) {
-        SDL_GetWindowPosition(window, &windowed->x, &windowed->y);
-        SDL_GetWindowSize(window, &windowed->w, &windowed->h);
         int display = SDL_GetWindowDisplayIndex(window);
         SDL_GetDisplayBounds(display < 0 ? 0 : display, &area);
     }

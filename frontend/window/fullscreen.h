@@ -6,7 +6,7 @@
 #include <SDL.h>
 #include <stdbool.h>
 
-// windowed: the rectangle to come back to; written on the way in.
-void fullscreen_set(SDL_Window *window, bool on, SDL_Rect *windowed);
+// windowed: the rectangle to come back to.
+void fullscreen_set(SDL_Window *window, bool on, const SDL_Rect *windowed);
 
 #endif

@@ -53,6 +53,22 @@ static void automatic_size(int *width, int *height)
     *height = 240 * factor;
 }
 
+// Where it is asked for, if enough of it can be seen there; else in the middle of a display.
+static void find_place(const struct settings *settings, struct geometry *g)
+{
+    int displays = SDL_GetNumVideoDisplays();
+    int wanted = settings->display && settings->display <= displays ? settings->display - 1 : -1;
+    bool seen = false;
+    for (int i = 0; g->placed && i < displays; i++) {
+        SDL_Rect screen, window = {g->x, g->y, g->width, g->height}, part;
+        seen |= (wanted < 0 || wanted == i) && SDL_GetDisplayUsableBounds(i, &screen) == 0 &&
+                SDL_IntersectRect(&screen, &window, &part) && part.w >= 100 && part.h >= 50;
+    }
+    if (!seen) {
+        g->x = g->y = (int)SDL_WINDOWPOS_CENTERED_DISPLAY((unsigned)(wanted < 0 ? 0 : wanted));
+    }
+}
+
 static void make_textures(struct video *v)
 {
     v->picture =
@@ -66,12 +82,13 @@ struct video *video_open(const struct settings *settings, const char *title, str
     struct video *v = memory_resize(NULL, sizeof *v);
     memset(v, 0, sizeof *v);
     v->settings = settings;
-    int width, height;
-    if (!config_geometry(settings, &width, &height)) {
-        automatic_size(&width, &height);
+    struct geometry g;
+    if (!config_geometry(settings->geometry, &g)) {
+        automatic_size(&g.width, &g.height);
     }
+    find_place(settings, &g);
     uint32_t flags = SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI;
-    v->window = SDL_CreateWindow(title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, width, height, flags);
+    v->window = SDL_CreateWindow(title, g.x, g.y, g.width, g.height, flags);
     if (v->window) {
         v->renderer = SDL_CreateRenderer(v->window, -1, settings->vsync ? SDL_RENDERER_PRESENTVSYNC : 0);
         if (!v->renderer) {
@@ -251,9 +268,26 @@ bool video_save(struct video *v, const char *path)
     return good;
 }
 
+// Where it would come back from fullscreen.
+static void note_place(struct video *v)
+{
+    if (!v->fullscreen && !(SDL_GetWindowFlags(v->window) & (SDL_WINDOW_MAXIMIZED | SDL_WINDOW_MINIMIZED))) {
+        SDL_GetWindowPosition(v->window, &v->windowed.x, &v->windowed.y);
+        SDL_GetWindowSize(v->window, &v->windowed.w, &v->windowed.h);
+    }
+}
+
+bool video_place(struct video *v, struct geometry *g)
+{
+    note_place(v);
+    *g = (struct geometry){v->windowed.w, v->windowed.h, true, v->windowed.x, v->windowed.y};
+    return v->windowed.w > 0;
+}
+
 void video_apply(struct video *v)
 {
     if (v->fullscreen != v->settings->fullscreen) {
+        note_place(v);
         v->fullscreen = v->settings->fullscreen;
         fullscreen_set(v->window, v->fullscreen, &v->windowed);
     }

@@ -18,6 +18,9 @@ struct video;
 struct video *video_open(const struct settings *settings, const char *title, struct failure *failure);
 void video_close(struct video *v);
 
+// Its size and place as a window. False: unknown, it never was one.
+bool video_place(struct video *v, struct geometry *g);
+
 SDL_Window *video_window(struct video *v);
 SDL_Renderer *video_renderer(struct video *v);
 

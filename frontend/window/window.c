@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "window.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,6 +257,26 @@ static void open_audio(struct app *app)
     }
 }
 
+// What the user has changed is so again the next time; what the command line says is for this time only.
+static void remember(struct app *app, int status)
+{
+    struct settings *settings = app->settings;
+    struct geometry now, given;
+    bool as_given = config_is_given("window.geometry") && config_geometry(settings->geometry, &given);
+    if (video_place(app->video, &now) &&
+        !(as_given && given.width == now.width && given.height == now.height)) {
+        free(settings->geometry);
+        settings->geometry = text_format("%dx%d+%d+%d", now.width, now.height, now.x, now.y);
+    }
+    if (status == STATUS_OK || status == STATUS_INTERRUPTED) {
+        free(settings->iwad);
+        settings->iwad = text_copy(app->launch.iwad);
+    }
+    if (!config_remember(settings)) {
+        log_line(LOG_WARNING, "what was switched cannot be remembered: %s", strerror(errno));
+    }
+}
+
 static void close_window(struct app *app)
 {
     pads_close(&app->pads);
@@ -342,6 +363,7 @@ int window_run(const struct options *options, struct settings *settings)
     struct failure failure = {0};
     struct app app = {.options = options, .settings = settings};
     int status = STATUS_OK;
+    config_watch(settings);
     char *conflicts = bindings_conflicts(settings);
     if (conflicts) {
         log_line(LOG_WARNING, "%s", conflicts);
@@ -364,6 +386,7 @@ int window_run(const struct options *options, struct settings *settings)
         free(title);
         if (app.session) {
             status = run(&app);
+            remember(&app, status);
         } else if (app.output) {
             audio_close(app.audio);
             output_close(app.output, NULL);
