@@ -157,7 +157,7 @@ replaced_by() { # WHAT COMMAND, which is given the path
     local file
     find "$XDG_CACHE_HOME/neurodoom" -maxdepth 1 ! -name neurodoom -exec rm -rf {} +
     for file in "${kept[@]}"; do
-        ${*:2} "$XDG_CACHE_HOME/neurodoom/$file" || return
+        "${@:2}" "$XDG_CACHE_HOME/neurodoom/$file" || return
     done
     run "${game[@]}" --frames 300 --frame-hash odd
     [ "$status" -eq 0 ] && cmp -s whole odd && says 'is not used, and will be replaced: it is no file, or not yours'
