@@ -2,6 +2,7 @@
 #include "blocking.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -88,4 +89,14 @@ int64_t blocking_wait(struct linux_process *p, uint64_t deadline)
         p->guest->stats.idle_ns += clock_monotonic_ns() - now;
     }
     return RESTART;
+}
+
+bool blocking_wait_readable(struct linux_process *p, int fd)
+{
+    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+    while (!signal_ends_guest(p))
+        if (blocking_interruptible_call(&p->guest->signal_pending, SYS_ppoll, (long)&wanted, 1, 0, 0, 8, 0) !=
+            -EINTR)
+            return true;
+    return false;
 }

@@ -16,6 +16,9 @@ int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, 
 // Waits for a signal, at most until the host's CLOCK_MONOTONIC reaches deadline (nanoseconds; UINT64_MAX:
 // for ever). RESTART, or 0 at the deadline.
 int64_t blocking_wait(struct linux_process *p, uint64_t deadline);
+// Waits until fd is readable or at its end; false if a signal that ends the guest comes first, the only kind
+// that it heeds.
+bool blocking_wait_readable(struct linux_process *p, int fd);
 
 // For host signal handlers, after they have set the flag: if the interrupted code (the handler's third
 // argument) was about to make the call, it will return -EINTR instead.

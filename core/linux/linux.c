@@ -120,7 +120,7 @@ void linux_system_call(struct guest *g)
     if (number < CALL_NUMBERS && calls[number]) {
         result = calls[number](p, c->x);
     } else {
-        if (process_first_unknown(number))
+        if (process_first_refused(number))
             guest_log(g, "system call %llu is not implemented: the program gets ENOSYS",
                       (unsigned long long)number);
         result = -ENOSYS;

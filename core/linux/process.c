@@ -19,6 +19,7 @@
 #include "process.h"
 
 #define DETERMINISTIC_PID 1000
+#define SYS_CLONE 220 // of aarch64
 #define FAMILY_LOGGED 512 // system call numbers
 #define FAMILY_MAX 512 // processes of a guest at a time
 
@@ -83,7 +84,7 @@ bool process_may_name(struct linux_process *p, int pid)
     return pid == p->pid || (p->owns_host && family_has(pid));
 }
 
-bool process_first_unknown(uint64_t number)
+bool process_first_refused(uint64_t number)
 {
     // Numbers that Linux never had count as one.
     return !atomic_exchange(&family->logged[number < FAMILY_LOGGED ? number : 0], true);
@@ -98,6 +99,7 @@ static void set_limits(struct linux_process *p)
     p->limits[RLIMIT_STACK].current = 8u << 20;
     p->limits[RLIMIT_NOFILE] = (struct guest_limit){DESCRIPTOR_MAX, DESCRIPTOR_MAX};
     p->limits[RLIMIT_CORE].current = 0;
+    p->limits[RLIMIT_SIGPENDING] = (struct guest_limit){SIGNAL_QUEUE, SIGNAL_QUEUE};
     p->limits[RLIMIT_NPROC] = (struct guest_limit){FAMILY_MAX, FAMILY_MAX};
 }
 
@@ -270,8 +272,16 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
     if (flags & (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
                  CLONE_NEWNET))
         return -EPERM;
-    // No threads, and no children beside a window, where host threads hold locks that a child never gets.
-    if ((flags & CLONE_VM && !vfork) || flags & CLONE_THREAD || !p->owns_host || family_is_full())
+    if ((flags & CLONE_VM && !vfork) || flags & CLONE_THREAD) {
+        if (process_first_refused(SYS_CLONE))
+            guest_log(p->guest,
+                      "the program asks for a thread, and this machine has none to give: it gets EAGAIN. "
+                      "Unless it goes on without, tell it to use one thread (an option, or a variable such "
+                      "as OMP_NUM_THREADS=1), or run it under qemu-aarch64");
+        return -EAGAIN;
+    }
+    // No children beside a window, where host threads hold locks that a child never gets.
+    if (!p->owns_host || family_is_full())
         return -EAGAIN;
     if (vfork && pipe2(ends, O_CLOEXEC))
         return -errno;
@@ -294,10 +304,9 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
     close_pipe_end(&ends[1]);
     if (pid > 0 && flags & CLONE_PARENT_SETTID)
         copy_out(p, a[2], &pid, 4);
-    // A vfork parent goes on when the child has its own program or has ended.
-    char unused;
-    while (pid > 0 && vfork && read(ends[0], &unused, 1) < 0 && errno == EINTR)
-        ;
+    // A vfork parent goes on when the child has its own program or has ended, or to its own end.
+    if (pid > 0 && vfork)
+        blocking_wait_readable(p, ends[0]);
     close_pipe_end(&ends[0]);
     return pid < 0 ? -error : pid;
 }
@@ -361,9 +370,7 @@ static int64_t send(struct linux_process *p, int pid, int number, int code, uint
                                          .pid = p->pid,
                                          .uid = getuid(),
                                          .value = value};
-        if (number)
-            signal_post(p, &info);
-        return 0;
+        return !number || signal_post(p, &info) ? 0 : -EAGAIN;
     }
     if (p->owns_host && p->forked && pid == DETERMINISTIC_PID && p->guest->config.deterministic)
         pid = atomic_load(&family->members[0]);

@@ -8,7 +8,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "process.h"
@@ -29,14 +31,17 @@
 
 // ---- host signals ----
 
-#define ARRIVED 256 // a power of two
+enum holding { NOTHING_HELD, REAL_TIME_HELD, ALL_HELD };
+_Static_assert((SIGNAL_ARRIVALS & (SIGNAL_ARRIVALS - 1)) == 0, "its index wraps with the counters");
 static struct {
     struct linux_process *owner; // who gets the host's signals
-    struct signal_info ring[ARRIVED];
+    struct signal_info ring[SIGNAL_ARRIVALS];
     atomic_uint head; // written by the handler
     atomic_uint tail; // read by the emulation thread
     struct sigaction previous[SIGNAL_MAX + 1];
     bool installed[SIGNAL_MAX + 1];
+    // What the emulation thread leaves to the host for now, which then tells senders how much can wait.
+    _Atomic enum holding holding;
 } host;
 
 static struct signal_info from_host(const siginfo_t *info)
@@ -64,14 +69,38 @@ static struct signal_info from_host(const siginfo_t *info)
     return s;
 }
 
-static void note(const siginfo_t *info)
+// SIGSEGV and SIGBUS belong to the engine, which passes on what other processes sent; 32 and 33 to libc.
+static bool is_ours(int number)
 {
-    unsigned head = atomic_load(&host.head);
-    if (head - atomic_load(&host.tail) < ARRIVED) {
-        host.ring[head % ARRIVED] = from_host(info);
+    return number != SIGKILL && number != SIGSTOP && number != SIGSEGV && number != SIGBUS && number != 32 &&
+           number != 33;
+}
+
+static sigset_t held_set(enum holding holding)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int n = holding == ALL_HELD ? 1 : 34; n <= SIGNAL_MAX && holding; n++)
+        if (is_ours(n) && !(SIGNAL_BIT(n) & SYNCHRONOUS))
+            sigaddset(&set, n);
+    return set;
+}
+
+// Takes over a host signal, in its handler.
+static void note(const siginfo_t *info, void *context)
+{
+    unsigned head = atomic_load(&host.head), waiting = head - atomic_load(&host.tail);
+    if (waiting < SIGNAL_ARRIVALS) {
+        host.ring[head % SIGNAL_ARRIVALS] = from_host(info);
         atomic_store(&host.head, head + 1);
     }
+    if (waiting >= SIGNAL_ARRIVALS - 1) { // no room for more, until the emulation thread has made some
+        const sigset_t set = held_set(ALL_HELD);
+        atomic_store(&host.holding, ALL_HELD);
+        memcpy(&((ucontext_t *)context)->uc_sigmask, &set, SIGNAL_MAX / 8); // the kernel's has no more
+    }
     atomic_store(&host.owner->guest->signal_pending, true);
+    blocking_interrupt(context);
 }
 
 static void on_host_signal(int number, siginfo_t *info, void *context)
@@ -82,8 +111,7 @@ static void on_host_signal(int number, siginfo_t *info, void *context)
         signal(number, SIG_DFL);
         return;
     }
-    note(info);
-    blocking_interrupt(context);
+    note(info, context);
     errno = saved;
 }
 
@@ -91,16 +119,8 @@ bool linux_note_host_signal(const void *siginfo, void *context)
 {
     if (!host.owner)
         return false;
-    note(siginfo);
-    blocking_interrupt(context);
+    note(siginfo, context);
     return true;
-}
-
-// SIGSEGV and SIGBUS belong to the engine, which passes on what other processes sent; 32 and 33 to libc.
-static bool is_ours(int number)
-{
-    return number != SIGKILL && number != SIGSTOP && number != SIGSEGV && number != SIGBUS && number != 32 &&
-           number != 33;
 }
 
 static void catch_host(int number, const struct guest_action *action)
@@ -116,6 +136,17 @@ static void catch_host(int number, const struct guest_action *action)
                         (action->flags & GUEST_SA_NOCLDWAIT ? SA_NOCLDWAIT : 0);
     sigaction(number, &new, host.installed[number] ? NULL : &host.previous[number]);
     host.installed[number] = true;
+}
+
+// Has the host keep what there is no room for, and give what there is.
+static void hold(const struct signals *s)
+{
+    enum holding holding = s->queued < SIGNAL_QUEUE ? NOTHING_HELD : REAL_TIME_HELD;
+    if (atomic_load(&host.holding) == holding)
+        return;
+    sigset_t set = held_set(holding);
+    atomic_store(&host.holding, holding);
+    sigprocmask(SIG_SETMASK, &set, NULL);
 }
 
 void signals_create(struct linux_process *p)
@@ -152,6 +183,8 @@ void signals_destroy(struct linux_process *p)
     for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++)
         setitimer((__itimer_which_t)which, &off, NULL);
     timers_delete_all(p);
+    p->signals.queued = 0;
+    hold(&p->signals);
     for (int n = 1; n <= SIGNAL_MAX; n++)
         if (host.installed[n])
             sigaction(n, &host.previous[n], NULL);
@@ -165,6 +198,7 @@ void signals_after_fork(struct linux_process *p)
     atomic_store(&p->guest->signal_pending, false);
     p->signals.pending = 0;
     p->signals.queued = 0;
+    hold(&p->signals);
 }
 
 void signals_after_exec(struct linux_process *p)
@@ -201,16 +235,30 @@ static bool is_idle(const struct signals *s, int number)
            (action->handler == GUEST_SIG_DFL && is_ignored_by_default(number));
 }
 
-void signal_post(struct linux_process *p, const struct signal_info *info)
+static void queue(struct signals *s, const struct signal_info *info)
 {
-    struct signals *s = &p->signals;
     uint64_t bit = SIGNAL_BIT(info->number);
     if (info->number < 32 && s->pending & bit)
         return; // standard signals do not queue
-    if ((is_idle(s, info->number) && !(s->blocked & bit)) || s->queued == SIGNAL_QUEUE)
+    if (is_idle(s, info->number) && !(s->blocked & bit))
         return;
     s->queue[s->queued++] = *info;
     s->pending |= bit;
+}
+
+bool signal_post(struct linux_process *p, const struct signal_info *info)
+{
+    struct signals *s = &p->signals;
+    bool is_standard = info->number < 32;
+    if (s->queued < p->limits[RLIMIT_SIGPENDING].current || (is_standard && info->code >= 0)) {
+        queue(s, info);
+        return true;
+    }
+    if (!is_standard && info->code != SI_USER)
+        return false;
+    if (!(s->pending & SIGNAL_BIT(info->number)))
+        queue(s, &(struct signal_info){.number = info->number, .code = SI_USER, .kind = SIGNAL_SENT});
+    return true;
 }
 
 static void take_arrived(struct linux_process *p)
@@ -219,10 +267,11 @@ static void take_arrived(struct linux_process *p)
         return;
     unsigned tail = atomic_load(&host.tail);
     while (tail != atomic_load(&host.head)) {
-        struct signal_info info = host.ring[tail % ARRIVED];
+        struct signal_info info = host.ring[tail % SIGNAL_ARRIVALS];
         atomic_store(&host.tail, ++tail);
-        signal_post(p, &info);
+        queue(&p->signals, &info);
     }
+    hold(&p->signals);
 }
 
 bool signal_take(struct linux_process *p, uint64_t set, struct signal_info *info)
@@ -242,6 +291,8 @@ bool signal_take(struct linux_process *p, uint64_t set, struct signal_info *info
     s->pending &= ~SIGNAL_BIT(number);
     for (i = 0; i < s->queued; i++)
         s->pending |= SIGNAL_BIT(s->queue[i].number);
+    if (host.owner == p && atomic_load(&host.holding) == REAL_TIME_HELD)
+        hold(s);
     return true;
 }
 
@@ -255,6 +306,18 @@ bool signal_due(struct linux_process *p)
             return true;
         struct signal_info unused;
         signal_take(p, SIGNAL_BIT(number), &unused);
+    }
+    return false;
+}
+
+bool signal_ends_guest(struct linux_process *p)
+{
+    const struct signals *s = &p->signals;
+    take_arrived(p);
+    for (uint64_t ready = s->pending & ~s->blocked; ready; ready &= ready - 1) {
+        int number = __builtin_ctzll(ready) + 1;
+        if (s->actions[number].handler == GUEST_SIG_DFL && !is_ignored_by_default(number) && !is_stop(number))
+            return true;
     }
     return false;
 }

@@ -10,7 +10,8 @@
 struct linux_process;
 
 #define SIGNAL_MAX 64
-#define SIGNAL_QUEUE 128
+#define SIGNAL_QUEUE 128 // RLIMIT_SIGPENDING
+#define SIGNAL_ARRIVALS 256 // of the host's, before they are queued
 #define GUEST_SIG_DFL 0ull
 #define GUEST_SIG_IGN 1ull
 #define SIGNAL_BIT(n) (1ull << ((n)-1))
@@ -45,7 +46,7 @@ struct signals {
     uint64_t saved_mask; // restored when a call with a temporary mask (rt_sigsuspend, ppoll) is over
     bool restore_mask;
     uint64_t pending; // mask of what queue holds
-    struct signal_info queue[SIGNAL_QUEUE];
+    struct signal_info queue[SIGNAL_QUEUE + SIGNAL_ARRIVALS + SIGNAL_MAX];
     unsigned queued;
     struct guest_altstack altstack;
 };
@@ -59,11 +60,15 @@ void signals_after_exec(struct linux_process *p);
 // Puts actions that have come from elsewhere in force.
 void signals_after_load(struct linux_process *p);
 
-// Queues a signal for the guest itself.
-void signal_post(struct linux_process *p, const struct signal_info *info);
+// Queues a signal that the guest sends itself. False if as many wait as RLIMIT_SIGPENDING allows: then a
+// real-time signal is refused; one of kill, and a standard signal, arrives in any case (signal(7)), if need
+// be without what came with it.
+bool signal_post(struct linux_process *p, const struct signal_info *info);
 // Whether a signal waits that has a handler or ends the guest, so that a wait has to end. Discards those that
 // are ignored.
 bool signal_due(struct linux_process *p);
+// Whether a signal waits that ends the guest.
+bool signal_ends_guest(struct linux_process *p);
 // The lowest signal of set that is pending is removed and put into *info; false if there is none.
 bool signal_take(struct linux_process *p, uint64_t set, struct signal_info *info);
 // Sets a temporary mask until the call in progress is over and its signals are delivered.

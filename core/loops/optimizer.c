@@ -170,6 +170,7 @@ static void examine(struct loops *l, struct loop *const *loops, unsigned count)
 static void *examine_thread(void *user)
 {
     struct loops *l = user;
+    guest_refuse_signals();
     pthread_mutex_lock(&l->lock);
     while (!l->quit) {
         struct loop *batch[BATCH];

@@ -2,6 +2,8 @@
 #include "guest.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +53,13 @@ void guest_kill(struct guest *g, int signal, uint64_t address, const char *what)
     g->fault.address = address;
     snprintf(g->fault.what, sizeof g->fault.what, "%s", what);
     write_report(g);
+}
+
+void guest_refuse_signals(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
 void guest_log(const struct guest *g, const char *format, ...)

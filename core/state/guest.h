@@ -80,6 +80,8 @@ _Static_assert(offsetof(struct guest, cpu) == 0, "guest_of");
 void guest_exit(struct guest *g, int status);
 // Ends the guest by a signal, with the report that the cpu and address give. what: one line, what it tried.
 void guest_kill(struct guest *g, int signal, uint64_t address, const char *what);
+// For threads beside the emulation thread, which alone takes the host's signals.
+void guest_refuse_signals(void);
 // A formatted line to config.log, or to stderr. Any thread, if config.log takes that.
 void guest_log(const struct guest *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Tells, once a run, that something cannot be kept for the next one. error->text may be empty: then nothing.

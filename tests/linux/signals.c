@@ -233,6 +233,82 @@ static void masks(void)
     SHOW(raise(SIGUSR1));
 }
 
+// ---- how many can wait ----
+
+static void block(int first, int last, int how)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int n = first; n <= last; n++)
+        sigaddset(&set, n);
+    sigprocmask(how, &set, NULL);
+}
+
+// What waits of that number, taken in turn; they have to carry 0, 1, 2, …
+static int take_all(int number)
+{
+    sigset_t set;
+    siginfo_t info;
+    int taken = 0;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    while (sigtimedwait(&set, &info, &(struct timespec){0, 0}) == number)
+        if (info.si_value.sival_int != taken++ && info.si_code == SI_QUEUE)
+            printf("number %d carries %d\n", taken - 1, info.si_value.sival_int);
+    return taken;
+}
+
+static void limits(void)
+{
+    struct rlimit before, few;
+    siginfo_t info;
+    sigset_t set;
+    int sent = 0;
+    getrlimit(RLIMIT_SIGPENDING, &before);
+    few = (struct rlimit){20, before.rlim_max};
+    SHOW(setrlimit(RLIMIT_SIGPENDING, &few));
+    signal(SIGUSR1, SIG_DFL);
+    signal(SIGUSR2, SIG_DFL);
+    block(SIGUSR1, SIGRTMIN + 5, SIG_BLOCK);
+    while (sent < 1000 && sigqueue(getpid(), SIGRTMIN + 3, (union sigval){.sival_int = sent}) == 0)
+        sent++;
+    printf("%d wait, then %s\n", sent > 0 && sent <= 20, strerrorname_np(errno));
+    SHOW(sigqueue(getpid(), SIGRTMIN + 4, (union sigval){0}));
+    SHOW(tgkill(getpid(), getpid(), SIGRTMIN + 4));
+    SHOW(kill(getpid(), SIGRTMIN + 5));
+    SHOW(kill(getpid(), SIGRTMIN + 5));
+    SHOW(kill(getpid(), SIGUSR1));
+    SHOW(sigqueue(getpid(), SIGUSR2, (union sigval){.sival_int = 7}));
+    for (int i = 0; i < 2; i++) {
+        sigemptyset(&set);
+        sigaddset(&set, i ? SIGUSR2 : SIGUSR1);
+        SHOW(sigwaitinfo(&set, &info) == (i ? SIGUSR2 : SIGUSR1));
+        printf("code %d from itself %d\n", info.si_code, info.si_pid == getpid());
+    }
+    SHOW(take_all(SIGRTMIN + 3) == sent);
+    SHOW(take_all(SIGRTMIN + 4));
+    SHOW(take_all(SIGRTMIN + 5));
+    SHOW(sigqueue(getpid(), SIGRTMIN + 4, (union sigval){0}));
+    SHOW(take_all(SIGRTMIN + 4));
+    setrlimit(RLIMIT_SIGPENDING, &before);
+
+    // None is lost that another process was told to have sent, however many there are.
+    pid_t child = fork();
+    if (!child) {
+        for (sent = 0; sent < 2000; sent++)
+            if (sigqueue(getppid(), SIGRTMIN + 3, (union sigval){.sival_int = sent}))
+                _exit(1);
+        kill(getppid(), SIGUSR1);
+        _exit(0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    printf("another process sent all of them: %d\n", WEXITSTATUS(status) == 0);
+    SHOW(take_all(SIGRTMIN + 3));
+    SHOW(take_all(SIGUSR1));
+    block(SIGUSR1, SIGRTMIN + 5, SIG_UNBLOCK);
+}
+
 static int depth;
 
 static void on_nested(int number, siginfo_t *info, void *context)
@@ -312,6 +388,7 @@ int main(void)
     repairs();
     interruptions();
     masks();
+    limits();
     stacks();
     die(SIGTERM);
     die(SIGABRT);

@@ -139,6 +139,7 @@ static void compile(struct translator *t, struct compiler *compiler, uint32_t pc
 void *compile_thread(void *user)
 {
     struct translator *t = user;
+    guest_refuse_signals();
     struct compiler compiler = {0};
     bool works = true;
     pthread_mutex_lock(&t->lock);
