@@ -104,7 +104,7 @@ static void tell_unlogged(const struct guest *g, uint64_t number)
         {168, "getcpu"},       {179, "sysinfo"},       {198, "socket"},
     };
     for (size_t i = 0; i < sizeof unlogged / sizeof *unlogged; i++)
-        if (number == unlogged[i].number && process_first_unknown(number))
+        if (number == unlogged[i].number && process_first_mention(number))
             guest_log(g, "the program calls %s, whose results a recording of input does not hold",
                       unlogged[i].name);
 }
@@ -120,7 +120,7 @@ void linux_system_call(struct guest *g)
     if (number < CALL_NUMBERS && calls[number]) {
         result = calls[number](p, c->x);
     } else {
-        if (process_first_refused(number))
+        if (process_first_mention(number))
             guest_log(g, "system call %llu is not implemented: the program gets ENOSYS",
                       (unsigned long long)number);
         result = -ENOSYS;

@@ -84,7 +84,7 @@ bool process_may_name(struct linux_process *p, int pid)
     return pid == p->pid || (p->owns_host && family_has(pid));
 }
 
-bool process_first_refused(uint64_t number)
+bool process_first_mention(uint64_t number)
 {
     // Numbers that Linux never had count as one.
     return !atomic_exchange(&family->logged[number < FAMILY_LOGGED ? number : 0], true);
@@ -273,7 +273,7 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
                  CLONE_NEWNET))
         return -EPERM;
     if ((flags & CLONE_VM && !vfork) || flags & CLONE_THREAD) {
-        if (process_first_refused(SYS_CLONE))
+        if (process_first_mention(SYS_CLONE))
             guest_log(p->guest,
                       "the program asks for a thread, and this machine has none to give: it gets EAGAIN. "
                       "Unless it goes on without, tell it to use one thread (an option, or a variable such "

@@ -77,8 +77,8 @@ const char *process_command_line(struct guest *g, size_t *length);
 const char *process_mapping_name(struct guest *g, uint64_t address);
 // Ends the guest by a signal, or the host process if it is a forked child.
 void process_die(struct linux_process *p, int signal, uint64_t address, const char *what);
-// Whether this system call is refused for the first time to any of the guest's processes.
-bool process_first_refused(uint64_t number);
+// Whether the user is told of this system call for the first time, by any of the guest's processes.
+bool process_first_mention(uint64_t number);
 void process_after_exec(struct linux_process *p);
 void process_fill_random(struct linux_process *p, void *to, size_t size);
 
