@@ -24,6 +24,24 @@ bool bindings_next(struct binding *b)
     return b->kind < BINDING_KINDS;
 }
 
+int bindings_number(struct binding b)
+{
+    return (int)b.kind * (DEVICE_CONTROLS + ACTION_COUNT) + b.index;
+}
+
+struct binding bindings_at(int number)
+{
+    int lists = DEVICE_CONTROLS + ACTION_COUNT;
+    return (struct binding){(enum binding_kind)(number / lists), number % lists};
+}
+
+const char *bindings_initial(struct binding b)
+{
+    return b.kind == BINDING_CONTROL  ? control_table[b.index].bound
+           : b.kind == BINDING_DIRECT ? action_table[b.index].direct
+                                      : action_table[b.index].leader;
+}
+
 const char *bindings_label(struct binding b)
 {
     return b.kind == BINDING_CONTROL ? control_table[b.index].label : action_table[b.index].label;

@@ -33,7 +33,12 @@ extern const struct control_info
 #define BINDING_FIRST ((struct binding){BINDING_DIRECT, -1})
 bool bindings_next(struct binding *b);
 
+// A list as one number from 0, and back.
+int bindings_number(struct binding b);
+struct binding bindings_at(int number);
+
 const char *bindings_label(struct binding b);
+const char *bindings_initial(struct binding b); // the list at first
 // The list in the settings, which it may be written to.
 char **bindings_list(struct settings *settings, struct binding b);
 const char *bindings_text(const struct settings *settings, struct binding b);

@@ -41,6 +41,8 @@ struct app {
     int health; // of the player at the last look, 0: nobody plays
     struct overlay overlay;
     struct panel panel;
+    bool binding_waits; // for an input to be bound to:
+    struct binding binding;
     struct loop_page loop_page;
     struct toasts toasts;
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "binding_page.h"
 #include "controls.h"
 #include "pages.h"
 
@@ -234,6 +235,9 @@ static void button(struct app *app, unsigned input, bool down)
 {
     enum action action = app->all_keys ? ACTION_NONE : input_button(&app->input, input);
     bool covered = app->panel.open || app->loop_page.open;
+    if (down && binding_page_take(app, input, false)) {
+        return;
+    }
     if (input == app->input.leader_button && down && !app->all_keys) {
         if (covered) {
             app->panel.open = app->loop_page.open = false;
@@ -326,6 +330,9 @@ void events_renew(struct app *app)
 
 void events_take(struct app *app, const SDL_Event *event)
 {
+    if (binding_page_event(app, event)) {
+        return;
+    }
     switch (event->type) {
     case SDL_QUIT: controls_quit(app); break;
     case SDL_WINDOWEVENT: window_event(app, &event->window); break;

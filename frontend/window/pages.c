@@ -5,15 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "binding_page.h"
 #include "controls.h"
 
 // ---- pages of actions ----
 
-static void set_keys(char keys[40], const struct settings *settings, int action)
+static void set_keys(char keys[64], const struct settings *settings, int action)
 {
     const char *leader = settings->leader[action], *direct = settings->direct[action];
     bool has_leader = strcmp(leader, "-") != 0, has_direct = strcmp(direct, "-") != 0;
-    snprintf(keys, 40, "%.8s%s%.12s%s%.12s", has_leader ? settings->leader_key : "", has_leader ? " " : "",
+    snprintf(keys, 64, "%.8s%s%.20s%s%.20s", has_leader ? settings->leader_key : "", has_leader ? " " : "",
              has_leader ? leader : "", has_leader && has_direct ? " or " : "", has_direct ? direct : "");
 }
 
@@ -250,21 +251,6 @@ static size_t list_words(struct app *app, struct panel_row *rows, size_t most)
     return n;
 }
 
-// ---- keys ----
-
-static size_t list_keys(struct app *app, struct panel_row *rows, size_t most)
-{
-    size_t n = 0;
-    for (int i = 0; i < ACTION_COUNT && n < most; i++) {
-        struct panel_row *row = &rows[n];
-        *row = (struct panel_row){.id = i};
-        snprintf(row->label, sizeof row->label, "%s", action_table[i].label);
-        set_keys(row->keys, app->settings, i);
-        n += *row->keys != '\0';
-    }
-    return n;
-}
-
 // ---- all of them ----
 
 const struct panel_page *const pages[PAGES_COUNT] = {
@@ -283,7 +269,7 @@ const struct panel_page *const pages[PAGES_COUNT] = {
         &(const struct panel_page){
             .title = "Loops", .list = list_loops, .choose = open_loop, .tell = tell_loop},
     [PAGES_HELP] = &(const struct panel_page){.title = "Help", .list = list_words},
-    [PAGES_KEYS] = &(const struct panel_page){.title = "Keys", .list = list_keys},
+    [PAGES_KEYS] = &binding_page,
 };
 
 const struct panel_row *pages_rows(struct app *app, size_t *count)

@@ -9,12 +9,12 @@
 
 #include "sheet.h"
 
-enum { PANEL_ROWS = 96 };
+enum { PANEL_ROWS = 160 };
 
 // A row's value "on" or "off" is shown as a switch.
 struct panel_row {
     int id; // the page's own
-    char label[48], meaning[112], value[24], keys[40];
+    char label[48], meaning[112], value[24], keys[64];
     bool missing; // it cannot be used
     const uint32_t *picture; // a small picture in front (ARGB), or NULL; it lives until the next list
     int picture_width, picture_height;
