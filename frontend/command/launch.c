@@ -252,8 +252,7 @@ bool launch_prepare(struct launch *launch, const struct options *options, const 
                     struct failure *failure)
 {
     *launch = (struct launch){0};
-    const char *guest = getenv("NEURODOOM_GUEST");
-    launch->program = guest && *guest ? text_copy(guest) : path_installed(PREFIX_GUEST);
+    launch->program = launch_program();
     if (!(options->replay_input ? replay_prepare(launch, options, failure)
                                 : prepare_game(launch, options, settings, failure)) ||
         !machine_setup_fill(&launch->setup, options, settings, false, failure)) {
