@@ -14,11 +14,11 @@
 enum {
     QUEUE = 16384, // samples; a power of two
     CHUNK = 441, // samples that SDL asks for at a time: 10 ms
-    // What is left in the queue when a frame's sound comes in, 27 ms: how late a frame may be, and what a new
-    // sound waits for.
-    LEVEL = 1200,
+    // What is left in the queue when a frame's sound comes in, 40 ms: how late a frame may be, and with a chunk
+    // what a new sound waits for. On busy cores 27 ms were too little.
+    LEVEL = 1764,
     FRAME = 1279, // what comes in at a time: 29 ms
-    LEVEL_MOST = 6 * LEVEL, // after a standstill: what is more than LEVEL and a frame is dropped
+    LEVEL_MOST = 3 * LEVEL, // after a standstill: what is more than LEVEL and a frame is dropped
     FADE = 441, // samples, 10 ms
 };
 #define CONTROL_MOST 0.005 // of the rate: 9 cents, which nobody hears
