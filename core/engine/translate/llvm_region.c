@@ -92,7 +92,7 @@ static void add_terminator(struct build *u, unsigned index)
 // ---- a whole region ----
 
 // What happens where guest code is entered or loops: leaves if fewer instructions are left than the block
-// has.
+// has. (One that has none is stepped by the interpreter.)
 static void check_budget(struct build *u, unsigned index)
 {
     const struct region_block *b = &u->r->blocks[index];
@@ -100,7 +100,7 @@ static void check_budget(struct build *u, unsigned index)
     LLVMBasicBlockRef enough = build_block(u);
     LLVMBasicBlockRef spent = build_block(u);
     LLVMPositionBuilderAtEnd(u->at, x->again);
-    LLVMValueRef left = build_get(u, VAR_BUDGET), length = build_constant(u, b->count);
+    LLVMValueRef left = build_get(u, VAR_BUDGET), length = build_constant(u, b->count ? b->count : 1);
     build_branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntSGE, left, length, ""), enough, spent);
     LLVMPositionBuilderAtEnd(u->at, spent);
     var_set dirty = x->flags_live ? x->dirty : var_but_flags(&x->dirty);
@@ -229,7 +229,7 @@ void llvm_region_build(struct build *u)
         flow_find_live_flags(u);
         for (unsigned i = 0; i < r->block_count; i++) {
             add_terminator(u, i);
-            if ((i == 0 || r->blocks[i].loop_header) && r->blocks[i].count)
+            if ((i == 0 && r->blocks[i].count) || r->blocks[i].loop_header)
                 check_budget(u, i);
             else
                 LLVMPositionBuilderAtEnd(u->at, u->block[i].again);

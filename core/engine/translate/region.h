@@ -47,7 +47,7 @@ struct region_block {
     int16_t taken, next; // block indices, or -1
     uint8_t end; // enum region_end
     uint8_t context; // 0, or the inlined call that it belongs to
-    bool loop_header; // a branch backwards leads here
+    bool loop_header; // a way round a loop leads back here; every loop has such a block
     struct branch_counts seen; // END_BRANCH: of the branch
     bool flags_dead; // END_CALL: the callee sets the flags before it looks at them
 };
