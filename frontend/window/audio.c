@@ -14,8 +14,8 @@
 enum {
     QUEUE = 16384, // samples; a power of two
     CHUNK = 441, // samples that SDL asks for at a time: 10 ms
-    // What is left in the queue when a frame's sound comes in, 40 ms: how late a frame may be, and with a chunk
-    // what a new sound waits for. On busy cores 27 ms were too little.
+    // What is left in the queue when a frame's sound comes in, 40 ms: how late a frame may be, and with a
+    // chunk what a new sound waits for. On busy cores 27 ms were too little.
     LEVEL = 1764,
     FRAME = 1279, // what comes in at a time: 29 ms
     LEVEL_MOST = 3 * LEVEL, // after a standstill: what is more than LEVEL and a frame is dropped
