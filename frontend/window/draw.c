@@ -77,23 +77,12 @@ static void draw_over(struct app *app, int width, int height)
         } else {
             layout_overlay(app);
         }
-        toast_layout(&app->toasts, &app->sheet, app->settings->overlay_corner == CORNER_BOTTOM_LEFT);
+        toast_layout(&app->toasts, &app->sheet);
     }
     sheet_draw(&app->sheet, app->canvas);
     canvas_flush(app->canvas);
     double ms = (double)(SDL_GetPerformanceCounter() - before) * 1000 / (double)SDL_GetPerformanceFrequency();
     o->cost_ms += (ms - o->cost_ms) * (o->cost_ms > 0 ? 0.05 : 1);
-}
-
-// Text is 13 pixels high where the window has 720, and grows with it; the figures have to leave the middle of
-// the picture free.
-static void set_scale(struct app *app, int height, double pixel_ratio)
-{
-    SDL_Rect picture = video_picture_area(app->video);
-    double scale = height / 720.0 * app->settings->overlay_scale / 100;
-    double most = picture.w / 600.0;
-    scale = scale > most ? most : scale;
-    fonts_set_scale(app->fonts, scale < pixel_ratio ? pixel_ratio : scale);
 }
 
 void draw_all(struct app *app)
@@ -108,7 +97,8 @@ void draw_all(struct app *app)
     int width, height;
     double pixel_ratio;
     video_size(app->video, &width, &height, &pixel_ratio);
-    set_scale(app, height, pixel_ratio);
+    fonts_set_scale(app->fonts, sheet_best_scale(height, video_picture_area(app->video),
+                                                 app->settings->overlay_scale, pixel_ratio));
     video_draw(app->video);
     draw_over(app, width, height);
     if (app->screenshot) {

@@ -2,6 +2,7 @@
 #include "overlay.h"
 
 #include <SDL.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #define TIC_MS (1000.0 / 35)
 #define AVERAGED_MS 2000.0
 #define SPIKE 3 // times as long as most frames
+#define CERTAIN 3 // standard errors that a difference has to have
 #define LEAST_BEFORE 20 // frames, for a comparison
 #define WARM_SHARE 0.1 // of the time, that the compile thread works
 
@@ -54,26 +56,34 @@ static int by_size(const void *a, const void *b)
 }
 
 // The mean of these frames' emulating time without spikes; 0 of none.
-static double mean_without_spikes(const struct frame_figures *frames, unsigned count)
+static struct overlay_mean mean_without_spikes(const struct frame_figures *frames, unsigned count)
 {
-    double times[OVERLAY_COMPARED], sum = 0;
-    unsigned kept = 0;
+    double times[OVERLAY_COMPARED], sum = 0, squares = 0;
+    unsigned n = 0;
     for (unsigned i = 0; i < count; i++) {
         times[i] = frames[i].emu_ms;
     }
     qsort(times, count, sizeof *times, by_size);
-    while (kept < count && times[kept] <= SPIKE * times[count / 2]) {
-        sum += times[kept++];
+    for (; n < count && times[n] <= SPIKE * times[count / 2]; n++) {
+        sum += times[n];
+        squares += times[n] * times[n];
     }
-    return kept ? sum / kept : 0;
+    if (n < 2) {
+        return (struct overlay_mean){0};
+    }
+    double mean = sum / n, variance = (squares - n * mean * mean) / (n - 1);
+    return (struct overlay_mean){mean, sqrt(fmax(variance, 0) / n)};
 }
 
-// The frames after the switch, as far as they are known.
-static void compare(struct overlay *o)
+// The frames after the switch, as far as they are known; while code is being compiled they say nothing.
+static void compare(struct overlay *o, bool warming)
 {
     struct overlay_switch *w = &o->change;
     if (!*w->label || w->seen >= OVERLAY_COMPARED) {
         return;
+    }
+    if (warming && o->history_count) {
+        w->frame = o->history[o->history_count - 1].number;
     }
     unsigned first = 0, count;
     while (first < o->history_count && o->history[first].number <= w->frame) {
@@ -118,7 +128,7 @@ bool overlay_refresh(struct overlay *o, struct session *s)
     f.idle = f.idle > 100 ? 100 : f.idle;
     overlay_look(o, s);
     average_frames(o, &f);
-    compare(o);
+    compare(o, f.warming);
     plot_scale(&o->plot);
     o->last = stats;
     o->figures = f;
@@ -173,23 +183,26 @@ void overlay_mark(struct overlay *o, struct session *s, const char *label)
     }
     count -= first;
     o->change = (struct overlay_switch){.frame = state.frames};
-    o->change.before = count >= LEAST_BEFORE ? mean_without_spikes(frames + first, count) : 0;
+    if (count >= LEAST_BEFORE && !o->figures.warming) {
+        o->change.before = mean_without_spikes(frames + first, count);
+    }
     snprintf(o->change.label, sizeof o->change.label, "%s", label);
 }
 
 void overlay_tell_switch(const struct overlay *o, char *text, size_t size)
 {
     const struct overlay_switch *w = &o->change;
-    if (!*w->label || w->before <= 0) {
+    double before = w->before.ms, after = w->after.ms;
+    if (!*w->label || before <= 0) {
         snprintf(text, size, "%s", w->label);
     } else if (w->seen < OVERLAY_COMPARED) {
-        snprintf(text, size, "%s: %.2f ms before, %u of %d frames seen since", w->label, w->before, w->seen,
+        snprintf(text, size, "%s: before %.2f ms, %u of %d frames", w->label, before, w->seen,
                  OVERLAY_COMPARED);
-    } else if (w->after < w->before * 1.03 && w->before < w->after * 1.03) {
-        snprintf(text, size, "%s: %.2f → %.2f ms, no difference", w->label, w->before, w->after);
+    } else if (fabs(after - before) < CERTAIN * hypot(w->before.error, w->after.error)) {
+        snprintf(text, size, "%s: %.2f → %.2f ms, no difference", w->label, before, after);
     } else {
-        bool faster = w->after < w->before;
-        snprintf(text, size, "%s: %.2f → %.2f ms, %.2f× %s", w->label, w->before, w->after,
-                 faster ? w->before / w->after : w->after / w->before, faster ? "faster" : "slower");
+        bool faster = after < before;
+        snprintf(text, size, "%s: %.2f → %.2f ms, %.2f× %s", w->label, before, after,
+                 faster ? before / after : after / before, faster ? "faster" : "slower");
     }
 }

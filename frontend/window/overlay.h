@@ -27,12 +27,15 @@ struct overlay_figures {
     struct session_sound sound;
 };
 
-// Something was switched: the mean time to emulate a frame before and after, of up to OVERLAY_COMPARED frames
+// Something was switched: the time to emulate a frame before and after, of up to OVERLAY_COMPARED frames
 // each, without those that took several times as long as most.
+struct overlay_mean {
+    double ms, error; // and its standard error
+};
 struct overlay_switch {
     char label[32]; // what, and to what; "" before the first
     uint32_t frame; // the last one before
-    double before, after; // ms; before is 0 where too few frames were seen
+    struct overlay_mean before, after; // before is 0 where too few frames were seen
     unsigned seen; // frames since; after is known from OVERLAY_COMPARED on
 };
 

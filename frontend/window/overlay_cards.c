@@ -2,6 +2,7 @@
 // Where the figures stand: the strip, the card of figures, the card of hot loops, and the sign of a pause.
 // What does not fit is left out, the least important first; nothing is cut.
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ enum {
     ROW = 21,
     LINE = 16, // of a paragraph
     CARD = 268, // the card of figures; where there is no room for
-    CARD_LEAST = 190, // this, the strip stands for it
+    CARD_LEAST = 196, // this, the strip stands for it
     HOT_LOOPS = 5,
 };
 
@@ -42,19 +43,16 @@ static void count_ms(char text[16], double ms)
 
 static bool is_right(const struct overlay_status *status)
 {
-    return status->corner == CORNER_TOP_RIGHT || status->corner == CORNER_BOTTOM_RIGHT;
+    return status->corner == CORNER_TOP_RIGHT;
 }
 
 // Where a card of that size stands in its corner: beside the picture as far as there is room, below the
-// line of messages on the left, above the status bar.
+// line of messages on the left.
 static SDL_Rect place(const struct sheet *s, const struct overlay_status *status, int width, int height)
 {
     int edge = sheet_px(s, EDGE);
-    bool bottom = status->corner == CORNER_BOTTOM_LEFT || status->corner == CORNER_BOTTOM_RIGHT;
     SDL_Rect at = {is_right(status) ? s->width - edge - width : edge, edge, width, height};
-    if (bottom) {
-        at.y = sheet_status_bar(s) - edge - height;
-    } else if (!is_right(status) && at.x + width > s->picture.x) {
+    if (!is_right(status) && at.x + width > s->picture.x) {
         int free = sheet_message_line(s) + edge / 2;
         at.y = free > edge ? free : edge;
     }
@@ -242,10 +240,11 @@ static void add_message(struct pen *p, const struct overlay *o, const struct ove
         sheet_box(s, (SDL_Rect){p->x, p->y + sheet_px(s, 2), sheet_px(s, 2), sheet_px(s, 12)}, 0,
                   (uint32_t)INK_MARK);
     }
-    int indent = sheet_px(s, 8);
+    int indent = sheet_px(s, 8), lines = sheet_lines(s, p->width - indent, STYLE_LABEL, text);
+    lines = lines < 2 ? 2 : lines; // so that nothing moves when a switch is thrown
     sheet_paragraph(s, p->x + indent, p->y + font_ascent(s->fonts, STYLE_LABEL), p->width - indent,
-                    sheet_px(s, LINE), 2, STYLE_LABEL, ink, text);
-    p->y += sheet_px(s, 2 * LINE + 3);
+                    sheet_px(s, LINE), lines, STYLE_LABEL, ink, text);
+    p->y += sheet_px(s, LINE * lines + 3);
 }
 
 struct row {
@@ -256,8 +255,9 @@ struct row {
 enum { ROWS = 6 };
 
 // Never rounded up: 100 means that not one of n was wrong.
-static void tell_accuracy(char text[32], const struct machine_stats *total)
+static void tell_accuracy(char text[32], const struct machine_stats *total, int digits)
 {
+    double scale = digits == 3 ? 1000 : 10;
     uint64_t n = total->dispatch_total, hit = total->dispatch_hit;
     double percent = n ? 100 * (double)hit / (double)n : 0;
     if (!n) {
@@ -265,7 +265,7 @@ static void tell_accuracy(char text[32], const struct machine_stats *total)
     } else if (hit == n) {
         snprintf(text, 32, "100 %%");
     } else {
-        snprintf(text, 32, "%.3f %%", percent > 99.999 ? 99.999 : percent);
+        snprintf(text, 32, "%.*f %%", digits, floor(percent * scale) / scale);
     }
 }
 
@@ -279,7 +279,7 @@ static void fill_rows(struct row rows[ROWS], const struct overlay *o, const stru
     rows[1] = (struct row){.label = "effective IPS", .rank = 3};
     rows[2] = (struct row){.label = "loops detected, proved", .shorter = "loops detected", .rank = 1};
     rows[3] = (struct row){.label = "iterations skipped", .rank = 4};
-    rows[4] = (struct row){.label = "dispatch accuracy", .rank = 2};
+    rows[4] = (struct row){.label = "dispatch accuracy", .shorter = "dispatch accuracy", .rank = 2};
     rows[5] = (struct row){.label = "waiting", .rank = 5};
     if (status->has_loops) {
         overlay_count(rows[1].value, f->ips_effective);
@@ -293,7 +293,8 @@ static void fill_rows(struct row rows[ROWS], const struct overlay *o, const stru
             snprintf(rows[i].value, sizeof rows[i].value, "N/A");
         }
     }
-    tell_accuracy(rows[4].value, &f->total);
+    tell_accuracy(rows[4].value, &f->total, 3);
+    tell_accuracy(rows[4].shorter_value, &f->total, 1);
     snprintf(rows[5].value, sizeof rows[5].value, "%.0f %%", f->idle);
 }
 
@@ -561,10 +562,9 @@ static void add_paused(struct sheet *s, const struct overlay_status *status)
     snprintf(hint, sizeof hint, "%s P goes on", status->leader);
     int pad = sheet_px(s, PAD), gap = sheet_px(s, 10);
     int word = font_width(s->fonts, STYLE_TITLE, "Paused"), rest = font_width(s->fonts, STYLE_LABEL, hint);
-    int width = word + gap + rest + 2 * pad, height = sheet_px(s, 32);
+    int width = word + gap + rest + 2 * pad, height = sheet_px(s, 25);
     SDL_Rect middle = sheet_middle(s);
-    SDL_Rect at = {s->picture.x + (s->picture.w - width) / 2, middle.y + middle.h + sheet_px(s, 4), width,
-                   height};
+    SDL_Rect at = {s->picture.x + (s->picture.w - width) / 2, middle.y + middle.h + 1, width, height};
     sheet_card(s, at, 82);
     int base = sheet_base(s, at.y, height) + sheet_px(s, 1);
     sheet_text(s, at.x + pad, base, STYLE_TITLE, (uint32_t)INK_MARK, "Paused");

@@ -12,7 +12,8 @@ enum {
     ROW_LEAST = 23, // where there is little room
     ROW_PICTURE = 56,
     TABS = 27,
-    LINE = 17,
+    LINE = 18,
+    NOW = 100, // what the selected row is doing: five lines
     SWITCH = 30, // width of the pill
     FIRST_TAB = 1000, // choices: rows from 0, tabs from here
 };
@@ -101,7 +102,7 @@ static int larger(int a, int b)
 
 static struct columns measure(const struct sheet *s, const struct panel_view *v, int width)
 {
-    struct columns c = {.gap = sheet_px(s, 14)};
+    struct columns c = {.gap = sheet_px(s, 12)};
     int meaning = 0;
     for (size_t i = 0; i < v->count; i++) {
         const struct panel_row *row = &v->rows[i];
@@ -220,24 +221,27 @@ static void add_now(struct sheet *s, int x, int y, int width, int height, const 
 {
     int line = sheet_px(s, LINE), base = y + sheet_px(s, 8) + font_ascent(s->fonts, STYLE_TEXT);
     sheet_box(s, (SDL_Rect){x, y, width, sheet_px(s, 1)}, 0, (uint32_t)INK_LINE);
-    if (v->plot) {
-        int plot = width * 3 / 8;
-        SDL_Rect at = {x + width - plot, y + sheet_px(s, 8), plot, height - sheet_px(s, 10)};
-        sheet_plot(s, at, v->plot);
-        width -= plot + sheet_px(s, 14);
+    const char *text = v->now ? v->now : "";
+    int lines = (height - sheet_px(s, 10)) / line, plot = width * 3 / 8,
+        beside = width - plot - sheet_px(s, 14);
+    if (v->plot && sheet_lines(s, beside, STYLE_TEXT, text) +
+                           (meaning ? sheet_lines(s, beside, STYLE_LABEL, row->meaning) : 0) <=
+                       lines) {
+        sheet_plot(s, (SDL_Rect){x + width - plot, y + sheet_px(s, 8), plot, height - sheet_px(s, 10)},
+                   v->plot);
+        width = beside;
     }
-    int lines = (height - sheet_px(s, 10)) / line;
     if (meaning) {
         int used =
             sheet_paragraph(s, x, base, width, line, lines, STYLE_LABEL, (uint32_t)INK_LABEL, row->meaning);
         lines -= used;
         base += used * line;
-    } else if (lines > 2 && v->now && *v->now) {
+    } else if (*text && sheet_lines(s, width, STYLE_TEXT, text) < lines) {
         sheet_text(s, x, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s now", row->label);
         lines--;
         base += line;
     }
-    sheet_paragraph(s, x, base, width, line, lines, STYLE_TEXT, (uint32_t)INK_TEXT, v->now ? v->now : "");
+    sheet_paragraph(s, x, base, width, line, lines, STYLE_TEXT, (uint32_t)INK_TEXT, text);
 }
 
 // Makes the selected row one of those shown.
@@ -267,7 +271,7 @@ void panel_layout(struct panel *p, struct sheet *s, const struct panel_view *v)
     int bottom = sheet_status_bar(s) - 2 * edge - sheet_px(s, 32);
     struct columns columns =
         measure(s, v, width - sheet_px(s, 20) - (pictures ? sheet_px(s, 2 * ROW_PICTURE) : 0));
-    int now = v->now || !columns.meaning ? sheet_px(s, 78) : 0,
+    int now = v->now || !columns.meaning ? sheet_px(s, NOW) : 0,
         head = sheet_px(s, 28) + tabs_height(s, width, v) + sheet_px(s, 8);
     int room = bottom - edge - 2 * sheet_px(s, 10) - head - now;
     int row = sheet_px(s, pictures ? ROW_PICTURE : ROW);

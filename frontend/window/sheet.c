@@ -5,6 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+double sheet_best_scale(int height, SDL_Rect picture, int percent, double least)
+{
+    double scale = height / 720.0 * percent / 100, most = picture.w / 620.0;
+    scale = scale > most ? most : scale;
+    return scale < least ? least : scale;
+}
+
 void sheet_begin(struct sheet *s, const struct fonts *fonts, int width, int height, SDL_Rect picture)
 {
     s->fonts = fonts;
@@ -13,7 +20,7 @@ void sheet_begin(struct sheet *s, const struct fonts *fonts, int width, int heig
     s->picture = picture;
     s->count = 0;
     s->used = 0;
-    s->overflown = false;
+    s->overflown = s->cut = false;
 }
 
 int sheet_px(const struct sheet *s, double units)
@@ -142,7 +149,26 @@ int sheet_base(const struct sheet *s, int y, int height)
     return y + (height - font_height(s->fonts, STYLE_TEXT)) / 2 + font_ascent(s->fonts, STYLE_TEXT);
 }
 
-// The bytes of text's first line: as many words as fit, but at least one; *next is where the next begins.
+// The bytes of a word that fit into width; at least one character.
+static size_t fitting(const struct sheet *s, int width, enum style style, const char *text, size_t length)
+{
+    char piece[512];
+    size_t fits = 0;
+    for (size_t end = 1; end <= length && end < sizeof piece; end++) {
+        if (end < length && ((unsigned char)text[end] & 0xc0) == 0x80) {
+            continue; // within a character
+        }
+        snprintf(piece, sizeof piece, "%.*s", (int)end, text);
+        if (fits && font_width(s->fonts, style, piece) > width) {
+            break;
+        }
+        fits = end;
+    }
+    return fits;
+}
+
+// The bytes of text's first line: as many words as fit, or of a very long one a part; *next is where the next
+// line begins.
 static size_t first_line(const struct sheet *s, int width, enum style style, const char *text,
                          const char **next)
 {
@@ -152,7 +178,8 @@ static size_t first_line(const struct sheet *s, int width, enum style style, con
         word += strcspn(text + word, " \n");
         char line[512];
         snprintf(line, sizeof line, "%.*s", (int)word, text);
-        if (fits && font_width(s->fonts, style, line) > width) {
+        if (font_width(s->fonts, style, line) > width) {
+            fits = fits ? fits : fitting(s, width, style, text, word);
             break;
         }
         fits = end = word;
@@ -181,6 +208,7 @@ int sheet_paragraph(struct sheet *s, int x, int base, int width, int row, int mo
         add_text(s, x, base, style, colour, text, length);
         text = next;
     }
+    s->cut |= *text != '\0';
     return lines;
 }
 

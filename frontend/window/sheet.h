@@ -37,10 +37,16 @@ struct sheet {
     SDL_Rect picture; // the game's, within it
     unsigned count;
     bool overflown; // something did not fit into the sheet's memory
+    bool cut; // a paragraph had more lines than there was room for
     struct sheet_item items[SHEET_ITEMS];
     size_t used;
     char words[SHEET_WORDS];
 };
+
+// The scale for a window: text is 13 pixels high where it has 720, and grows with it and with percent, but
+// not so far that the figures would not leave the middle of the picture free. least: that of a window of its
+// own density.
+double sheet_best_scale(int height, SDL_Rect picture, int percent, double least);
 
 void sheet_begin(struct sheet *s, const struct fonts *fonts, int width, int height, SDL_Rect picture);
 

@@ -62,26 +62,22 @@ uint64_t toast_next(const struct toasts *t)
     return t->until ? t->until : UINT64_MAX;
 }
 
-void toast_layout(const struct toasts *t, struct sheet *s, bool right)
+void toast_layout(const struct toasts *t, struct sheet *s)
 {
     if (!t->count) {
         return;
     }
     const char *text = t->items[0].text, *hint = t->items[0].hint;
     int edge = sheet_px(s, 10), pad = sheet_px(s, 12), line = sheet_px(s, 17), gap = sheet_px(s, 10);
-    int most = s->picture.w - 2 * edge - 2 * pad;
+    int most = s->picture.w - 2 * edge - 2 * pad, margin = sheet_px(s, 10);
     int own = font_width(s->fonts, STYLE_TEXT, text), rest = font_width(s->fonts, STYLE_LABEL, hint);
     bool beside = *hint && own + gap + rest <= most;
     int lines = sheet_lines(s, most, STYLE_TEXT, text);
-    lines = lines > 2 ? 2 : lines; // long texts are in the log as well
     int width = (own < most ? own : most) + (beside ? gap + rest : 0) + 2 * pad;
-    int height = lines * line + sheet_px(s, 12);
-    SDL_Rect at = {s->picture.x + edge, sheet_status_bar(s) - edge - height, width, height};
-    if (right) {
-        at.x = s->picture.x + s->picture.w - edge - width;
-    }
+    int height = lines * line + margin;
+    SDL_Rect at = {s->picture.x + edge, sheet_status_bar(s) - sheet_px(s, 6) - height, width, height};
     sheet_card(s, at, 82);
-    int base = at.y + sheet_px(s, 6) + font_ascent(s->fonts, STYLE_TEXT);
+    int base = at.y + margin / 2 + font_ascent(s->fonts, STYLE_TEXT);
     sheet_paragraph(s, at.x + pad, base, most, line, lines, STYLE_TEXT, (uint32_t)INK_TEXT, text);
     if (beside) {
         sheet_text(s, at.x + pad + own + gap, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", hint);

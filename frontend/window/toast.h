@@ -33,7 +33,6 @@ bool toast_expire(struct toasts *t);
 // When the present one is over, or UINT64_MAX.
 uint64_t toast_next(const struct toasts *t);
 
-// right: on that side, else on the left.
-void toast_layout(const struct toasts *t, struct sheet *s, bool right);
+void toast_layout(const struct toasts *t, struct sheet *s);
 
 #endif
