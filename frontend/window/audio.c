@@ -15,10 +15,13 @@ enum {
     QUEUE = 16384, // samples; a power of two
     CHUNK = 441, // samples that SDL asks for at a time: 10 ms
     // What is left in the queue when a frame's sound comes in, 40 ms: how late a frame may be, and with a
-    // chunk what a new sound waits for. On busy cores 27 ms were too little.
+    // chunk what a new sound waits for. Each time that it was too little it becomes a chunk more, up to 100
+    // ms; each calm minute takes one away again.
     LEVEL = 1764,
+    LEVEL_MOST = 4410,
+    CALM = 60 * 35, // frames
     FRAME = 1279, // what comes in at a time: 29 ms
-    LEVEL_MOST = 3 * LEVEL, // after a standstill: what is more than LEVEL and a frame is dropped
+    STANDSTILL = 3, // levels: after one, what is more than a level and a frame is dropped
     FADE = 441, // samples, 10 ms
 };
 #define CONTROL_MOST 0.005 // of the rate: 9 cents, which nobody hears
@@ -32,14 +35,16 @@ struct audio {
     atomic_bool on;
     atomic_int volume; // percent
     atomic_uint under_runs;
+    atomic_uint level_wanted; // LEVEL to LEVEL_MOST
     _Atomic double rate; // samples of the queue for one of the card
     _Atomic double latency_ms; // see struct session_sound
     // The emulation thread's.
     double level, drift;
+    unsigned under_runs_seen, calm; // of which level_wanted knows; frames since the last
     // SDL's thread's.
     double position; // between the samples at tail and behind it, 0..1
     double gain; // what the last sample was multiplied with
-    bool flowing; // the queue had filled up to LEVEL and a frame, and has not been empty since
+    bool flowing; // the queue had filled up to its level and a frame, and has not been empty since
     double last[2]; // the last sample that was played, for a fade where nothing follows
 };
 
@@ -63,16 +68,17 @@ static void play(void *user, Uint8 *stream, int size)
     int16_t(*to)[2] = (int16_t(*)[2])stream;
     unsigned count = (unsigned)size / sizeof *to, head = atomic_load_explicit(&a->head, memory_order_acquire);
     unsigned tail = atomic_load_explicit(&a->tail, memory_order_relaxed);
+    unsigned level = atomic_load(&a->level_wanted);
     bool on = atomic_load(&a->on);
     double wanted = on ? atomic_load(&a->volume) / 100.0 : 0, rate = atomic_load(&a->rate);
     if (!on && a->gain == 0) { // what comes after this starts anew
         tail = head;
         a->flowing = false;
     }
-    if (head - tail > LEVEL_MOST) {
-        tail = head - LEVEL - FRAME;
+    if (head - tail > STANDSTILL * level) {
+        tail = head - level - FRAME;
     }
-    a->flowing |= head - tail >= LEVEL + FRAME;
+    a->flowing |= head - tail >= level + FRAME;
     for (unsigned i = 0; i < count; i++) {
         if (a->flowing && head - tail < 2) {
             a->flowing = false;
@@ -99,11 +105,25 @@ static void play(void *user, Uint8 *stream, int size)
 
 // ---- emulation thread ----
 
-static void control_rate(struct audio *a, unsigned level)
+// Returns what should be left in the queue.
+static unsigned control_level(struct audio *a)
 {
-    double off;
+    unsigned wanted = atomic_load(&a->level_wanted), under_runs = atomic_load(&a->under_runs);
+    if (under_runs != a->under_runs_seen) {
+        wanted += wanted < LEVEL_MOST ? CHUNK : 0;
+        a->calm = 0;
+    } else if (++a->calm % CALM == 0) {
+        wanted -= wanted > LEVEL ? CHUNK : 0;
+    }
+    a->under_runs_seen = under_runs;
+    atomic_store(&a->level_wanted, wanted);
+    return wanted;
+}
+
+static void control_rate(struct audio *a, unsigned level, unsigned wanted)
+{
     a->level += (level - a->level) * LEVEL_SMOOTHING;
-    off = (a->level - LEVEL) / LEVEL;
+    double off = (a->level - wanted) / wanted;
     a->drift = fmax(-CONTROL_MOST, fmin(CONTROL_MOST, a->drift + off * CONTROL_SLOW));
     double control = fmax(-CONTROL_MOST, fmin(CONTROL_MOST, off * CONTROL_MOST + a->drift));
     atomic_store(&a->rate, 1 + control);
@@ -114,8 +134,9 @@ void audio_put(struct audio *a, const int16_t (*samples)[2], size_t count)
 {
     unsigned head = atomic_load_explicit(&a->head, memory_order_relaxed);
     unsigned level = head - atomic_load_explicit(&a->tail, memory_order_acquire);
-    if (level < LEVEL_MOST) {
-        control_rate(a, level);
+    unsigned wanted = control_level(a);
+    if (level < STANDSTILL * wanted) {
+        control_rate(a, level, wanted);
     }
     // Faster than it is played: the oldest is lost, when SDL's thread sees how much there is.
     if (level + count >= QUEUE) {
@@ -139,6 +160,7 @@ struct audio *audio_open(char *error, size_t size)
     memset(a, 0, sizeof *a);
     a->rate = 1;
     a->level = LEVEL;
+    a->level_wanted = LEVEL;
     SDL_AudioSpec spec = {.freq = DEVICE_AUDIO_RATE,
                           .format = AUDIO_S16SYS,
                           .channels = 2,
