@@ -115,7 +115,7 @@ static void transfer_signals(struct signals *g, struct saved *s)
     SAVED(s, g->altstack.flags);
     SAVED(s, g->altstack.size);
     SAVED(s, g->queued);
-    saved_expect(s, !(g->blocked & never) && g->queued <= SIGNAL_QUEUE, "its signals");
+    saved_expect(s, !(g->blocked & never) && g->queued <= SIGNAL_ROOM, "its signals");
     g->pending = 0;
     for (unsigned i = 0; i < g->queued && !s->failed; i++) {
         transfer_info(&g->queue[i], s);

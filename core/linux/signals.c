@@ -242,6 +242,8 @@ static void queue(struct signals *s, const struct signal_info *info)
         return; // standard signals do not queue
     if (is_idle(s, info->number) && !(s->blocked & bit))
         return;
+    if (s->queued == SIGNAL_ROOM)
+        return; // only where a saved state, which may come from anywhere, has filled it
     s->queue[s->queued++] = *info;
     s->pending |= bit;
 }
@@ -250,7 +252,8 @@ bool signal_post(struct linux_process *p, const struct signal_info *info)
 {
     struct signals *s = &p->signals;
     bool is_standard = info->number < 32;
-    if (s->queued < p->limits[RLIMIT_SIGPENDING].current || (is_standard && info->code >= 0)) {
+    if ((s->queued < SIGNAL_QUEUE && s->queued < p->limits[RLIMIT_SIGPENDING].current) ||
+        (is_standard && info->code >= 0)) {
         queue(s, info);
         return true;
     }

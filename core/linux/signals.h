@@ -12,6 +12,7 @@ struct linux_process;
 #define SIGNAL_MAX 64
 #define SIGNAL_QUEUE 128 // RLIMIT_SIGPENDING
 #define SIGNAL_ARRIVALS 256 // of the host's, before they are queued
+#define SIGNAL_ROOM (SIGNAL_QUEUE + SIGNAL_ARRIVALS + SIGNAL_MAX) // and one of each that nobody may refuse
 #define GUEST_SIG_DFL 0ull
 #define GUEST_SIG_IGN 1ull
 #define SIGNAL_BIT(n) (1ull << ((n)-1))
@@ -46,7 +47,7 @@ struct signals {
     uint64_t saved_mask; // restored when a call with a temporary mask (rt_sigsuspend, ppoll) is over
     bool restore_mask;
     uint64_t pending; // mask of what queue holds
-    struct signal_info queue[SIGNAL_QUEUE + SIGNAL_ARRIVALS + SIGNAL_MAX];
+    struct signal_info queue[SIGNAL_ROOM];
     unsigned queued;
     struct guest_altstack altstack;
 };
