@@ -80,7 +80,7 @@ static int run(struct session *s, struct output *output, const struct launch *la
     return output_close(output, s) || status != STATUS_OK ? (int)status : STATUS_USAGE;
 }
 
-int headless_run(const struct options *options, struct settings *settings)
+int headless_run(struct options *options, struct settings *settings)
 {
     struct failure failure = {0};
     struct launch launch = {0};

@@ -7,6 +7,6 @@
 #include "frontend/command/options.h"
 
 // Runs to the end of the game or what options ask for. Returns the exit status; failures are reported.
-int headless_run(const struct options *options, struct settings *settings);
+int headless_run(struct options *options, struct settings *settings);
 
 #endif

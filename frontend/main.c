@@ -7,6 +7,7 @@
 #include "frontend/command/config.h"
 #include "frontend/command/doom_options.h"
 #include "frontend/command/wad.h"
+#include "frontend/command/wad_search.h"
 #include "headless.h"
 #include "play.h"
 #include "prepare.h"
@@ -18,7 +19,7 @@ bool screen_needed(const struct options *options)
            (options->request == REQUEST_PLAY && !options->headless);
 }
 
-static int answer(const struct options *options, struct settings *settings)
+static int answer(struct options *options, struct settings *settings)
 {
     switch (options->request) {
     case REQUEST_PLAY: return play_by(options, settings, headless_run);

@@ -7,8 +7,8 @@
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
 
-int play_by(const struct options *options, struct settings *settings,
-            int (*run)(const struct options *options, struct settings *settings))
+int play_by(struct options *options, struct settings *settings,
+            int (*run)(struct options *options, struct settings *settings))
 {
     char *folder = path_user(PATH_STATE, NULL);
     char *path = path_user(PATH_STATE, "neurodoom.log");

@@ -7,7 +7,7 @@
 #include "frontend/command/options.h"
 
 // Plays by run, with the run's log open and signals caught; returns what it returns, the exit status.
-int play_by(const struct options *options, struct settings *settings,
-            int (*run)(const struct options *options, struct settings *settings));
+int play_by(struct options *options, struct settings *settings,
+            int (*run)(struct options *options, struct settings *settings));
 
 #endif

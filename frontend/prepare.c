@@ -14,6 +14,7 @@
 #include "frontend/command/launch.h"
 #include "frontend/command/machine_setup.h"
 #include "frontend/command/wad.h"
+#include "frontend/command/wad_search.h"
 #include "frontend/session/session.h"
 
 // What a run compiles leads to code that only the next run asks for: few passes are enough, and one that
@@ -64,7 +65,7 @@ static bool find_demos(struct preparation *p, struct failure *failure)
         add_demos(p, wad_resolve("freedoom2.wad"));
     }
     if (!p->count && !*given) {
-        add_demos(p, wad_find_any());
+        add_demos(p, wad_find_any(NULL));
     }
     return p->count || fail(failure, STATUS_NO_WAD,
                             "--prepare runs a game's recorded demos, and there are none in %s\n"

@@ -12,6 +12,6 @@ bool screen_needed(const struct options *options);
 
 // Plays in a window, or looks what there is for it (--doctor, --features): in neurodoom_window itself, or by
 // becoming that program. argv: as main got it. Returns the exit status; failures are reported.
-int screen_run(const struct options *options, struct settings *settings, char **argv);
+int screen_run(struct options *options, struct settings *settings, char **argv);
 
 #endif

@@ -9,7 +9,7 @@
 #include "frontend/base/prefix.h"
 #include "screen.h"
 
-int screen_run(__attribute__((unused)) const struct options *options,
+int screen_run(__attribute__((unused)) struct options *options,
                __attribute__((unused)) struct settings *settings, char **argv)
 {
     char *program = path_installed(PREFIX_WINDOW);

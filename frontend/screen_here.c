@@ -5,7 +5,7 @@
 #include "play.h"
 #include "screen.h"
 
-int screen_run(const struct options *options, struct settings *settings, __attribute__((unused)) char **argv)
+int screen_run(struct options *options, struct settings *settings, __attribute__((unused)) char **argv)
 {
     if (options->request == REQUEST_PLAY) {
         return play_by(options, settings, window_run);

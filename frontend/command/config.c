@@ -14,6 +14,7 @@
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
 
+#define BUILT_IN "built-in"
 #define COMMAND_LINE "command line"
 #define REMEMBERED "remembered.ini"
 
@@ -449,7 +450,7 @@ bool config_load(struct settings *settings, const struct config_sources *sources
     for (int i = 0; i < SETTINGS; i++) {
         struct setting s = setting_at(i);
         const char *initial = s.initial ? s.initial : machine_engine_name(machine_default_engine());
-        if (!set(settings, s.section, s.key, initial, "built-in", failure)) {
+        if (!set(settings, s.section, s.key, initial, BUILT_IN, failure)) {
             return false;
         }
     }
@@ -546,10 +547,10 @@ bool config_is_given(const char *name)
     return i >= 0 && strcmp(origins[i], COMMAND_LINE) == 0;
 }
 
-bool config_is_remembered(const char *name)
+bool config_is_users(const char *name)
 {
     int i = find_name(name);
-    return i >= 0 && strstr(origins[i], REMEMBERED);
+    return i >= 0 && strcmp(origins[i], BUILT_IN) != 0 && !strstr(origins[i], REMEMBERED);
 }
 
 const char *config_choice_name(const char *name, int value)

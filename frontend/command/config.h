@@ -92,7 +92,7 @@ bool config_remember(const struct settings *settings);
 
 // Whether the setting "section.key" stands on the command line.
 bool config_is_given(const char *name);
-// Whether it is remembered, and nothing of the user's says otherwise.
-bool config_is_remembered(const char *name);
+// Whether somebody has written it down: it is neither as at first nor as it is remembered.
+bool config_is_users(const char *name);
 
 #endif

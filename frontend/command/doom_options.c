@@ -176,6 +176,17 @@ static bool parse_doom(struct options *options, int index, int argc, char *const
     return true;
 }
 
+// The engine takes only the first option of a name, with all of its files.
+static struct doom_option *find_or_add(struct options *options, const char *name, enum doom_files files)
+{
+    for (size_t i = 0; i < options->doom_count; i++) {
+        if (text_same(options->doom[i].name, name)) {
+            return &options->doom[i];
+        }
+    }
+    return add_doom(options, name, files);
+}
+
 // A file without an option in front, as file managers pass it.
 static bool add_loose_file(struct options *options, const char *path, struct failure *failure)
 {
@@ -187,11 +198,11 @@ static bool add_loose_file(struct options *options, const char *path, struct fai
     if (text_same(suffix, ".lmp")) {
         option = add_doom(options, "-playdemo", DOOM_DEMO_READ);
     } else if (text_same(suffix, ".deh") || text_same(suffix, ".bex")) {
-        option = add_doom(options, "-deh", DOOM_READS);
+        option = find_or_add(options, "-deh", DOOM_READS);
     } else if (info.kind == WAD_IWAD) {
         option = add_doom(options, "-iwad", DOOM_IWAD);
     } else if (info.kind == WAD_PWAD) {
-        option = add_doom(options, "-file", DOOM_WADS);
+        option = find_or_add(options, "-file", DOOM_WADS);
     } else {
         return fail(failure, STATUS_USAGE,
                     "%s is %s%s: neither an option nor a file to play; see neurodoom --help", path,
@@ -267,6 +278,38 @@ const struct doom_option *doom_options_given(const struct options *options, cons
         }
     }
     return NULL;
+}
+
+bool doom_options_playable(const char *path, struct failure *failure)
+{
+    struct options scratch = {0};
+    bool good = add_loose_file(&scratch, path, failure);
+    options_free(&scratch);
+    return good;
+}
+
+void doom_options_play(struct options *options, const struct text_list *files)
+{
+    static const char *const starts[] = {"-warp", "-wart", "-episode", "-loadgame"};
+    size_t kept = 0;
+    for (size_t i = 0; i < options->doom_count; i++) {
+        struct doom_option *option = &options->doom[i];
+        bool drop = option->files != DOOM_NO_FILES && option->files != DOOM_CONFIGURATION;
+        for (size_t k = 0; k < sizeof starts / sizeof *starts; k++) {
+            drop |= text_same(option->name, starts[k]);
+        }
+        if (drop) {
+            text_list_free(&option->values);
+        } else {
+            options->doom[kept++] = *option;
+        }
+    }
+    options->doom_count = kept;
+    for (size_t i = 0; i < files->count; i++) {
+        struct failure failure = {0};
+        add_loose_file(options, files->items[i], &failure);
+        free(failure.text);
+    }
 }
 
 void doom_options_print_help(FILE *stream)

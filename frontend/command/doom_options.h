@@ -15,6 +15,12 @@ bool doom_options_parse(struct options *options, int argc, char *const *argv, st
 const struct doom_option *doom_options_given(const struct options *options, const char *name);
 
 // The page that --help prints.
+// Whether a file can be played as it is: a game, an add-on, a demo or a patch. False: *failure says what it
+// is.
+bool doom_options_playable(const char *path, struct failure *failure);
+// From now on these files, which are playable, are what is played, and from their beginning.
+void doom_options_play(struct options *options, const struct text_list *files);
+
 void doom_options_print_help(FILE *stream);
 
 #endif

@@ -16,6 +16,7 @@
 #include "game_check.h"
 #include "replay.h"
 #include "wad_damage.h"
+#include "wad_search.h"
 
 #define GUEST_SAVES "/saves"
 
@@ -83,17 +84,38 @@ static bool unusable_iwad(const char *given, const char *path, const struct wad_
     }
 }
 
+// The first map of the add-ons: the game that they are made for has it, too.
+static bool first_map(const struct options *options, char map[9])
+{
+    bool found = false;
+    for (size_t i = 0; !found && i < options->doom_count; i++) {
+        for (size_t k = 0; options->doom[i].files == DOOM_WADS && !found && k < options->doom[i].values.count;
+             k++) {
+            char *path = wad_resolve(options->doom[i].values.items[k]);
+            found = path && wad_first_map(path, map);
+            free(path);
+        }
+    }
+    return found;
+}
+
 static bool choose_iwad(struct launch *launch, const struct options *options, const struct settings *settings,
                         struct failure *failure)
 {
     const struct doom_option *option = doom_options_given(options, "-iwad");
     const char *given = option ? option->values.items[0] : settings->iwad;
-    if (!option && *given && config_is_remembered("game.iwad")) { // it may be gone meanwhile
+    // What was played last may be gone meanwhile, or not be what add-ons are made for.
+    if (!option && *given && !config_is_users("game.iwad")) {
         wad_inspect(given, &launch->iwad_info);
-        given = launch->iwad_info.kind == WAD_IWAD ? given : "";
+        char map[9];
+        bool fits = !first_map(options, map) || wad_has_lump(given, map);
+        given = launch->iwad_info.kind == WAD_IWAD && fits ? given : "";
     }
     if (!*given) {
-        launch->iwad = wad_find_any();
+        char map[9];
+        bool needs_map = first_map(options, map);
+        launch->iwad = needs_map ? wad_find_any(map) : NULL;
+        launch->iwad = launch->iwad ? launch->iwad : wad_find_any(NULL);
         if (!launch->iwad) {
             return no_iwad(failure);
         }

@@ -12,6 +12,7 @@
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
 #include "input_file.h"
+#include "wad_search.h"
 
 // ---- files that the game reads ----
 

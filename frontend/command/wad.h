@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WAD files: what a file is, and where to find one to play.
+// WAD files: what a file is, and what is in it.
 #ifndef FRONTEND_WAD_H
 #define FRONTEND_WAD_H
 
@@ -50,17 +50,7 @@ bool wad_load(const char *path, struct wad_file *wad);
 const struct wad_lump *wad_find_lump(const struct wad_file *wad, const char *name);
 void wad_unload(struct wad_file *wad);
 
-// Where WADs are searched, in order. An entry may be a WAD file itself (DOOMWADDIR and DOOMWADPATH).
-void wad_folders(struct text_list *folders);
-
-// The first IWAD that can be played, on the heap, or NULL. Damaged ones are passed over with a warning.
-char *wad_find_any(void);
-
-// Resolves what a user gives as -iwad or -file: a path, or a name to be found in the folders, in any case,
-// with or without ".wad"; a folder means the first IWAD in it. Returns an absolute path on the heap or NULL.
-char *wad_resolve(const char *name);
-
-// For --list-wads: every WAD found and the folders looked in. Returns the number of playable IWADs.
-unsigned wad_list(FILE *stream);
+// The name of the first map in the WAD's directory (MAP01, E1M1), or false if it has none.
+bool wad_first_map(const char *path, char name[9]);
 
 #endif

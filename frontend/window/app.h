@@ -26,9 +26,10 @@
 #include "video.h"
 
 struct app {
-    const struct options *options;
+    struct options *options;
     struct settings *settings;
     struct launch launch;
+    struct text_list next; // files to be played when this game has ended
     struct output *output;
     struct session *session; // NULL before and after the game
     struct video *video;

@@ -36,6 +36,20 @@ void controls_quit(struct app *app)
     }
 }
 
+void controls_play_next(struct app *app)
+{
+    const struct options *o = app->options;
+    app->dirty = true;
+    if (app->session && (o->csv || o->json || o->frame_hash || o->wav || o->audio_hash || o->record_input ||
+                         o->replay_input || o->screenshots.count)) {
+        toast_add(&app->toasts, "not while this game is being written to files");
+        text_list_free(&app->next);
+    } else if (app->session) {
+        app->panel.open = false;
+        controls_quit(app);
+    }
+}
+
 // A switch has been thrown: seen in the graph, and in what is being recorded.
 static void mark(struct app *app, const char *label)
 {

@@ -17,6 +17,8 @@ void controls_values(const struct app *app, char values[ACTION_COUNT][24]);
 bool controls_paused(const struct app *app);
 // After app->paused or app->unfocused_pause has changed.
 void controls_apply_pause(struct app *app);
+// Ends the game that runs, for what is in app->next.
+void controls_play_next(struct app *app);
 // Asks the guest to end; a second request ends it at once.
 void controls_quit(struct app *app);
 

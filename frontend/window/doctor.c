@@ -18,6 +18,7 @@
 #include "frontend/base/prefix.h"
 #include "frontend/base/text.h"
 #include "frontend/command/wad.h"
+#include "frontend/command/wad_search.h"
 #include "guest/device_page.h"
 
 #define TRANSLATOR_MODULE "translate_llvm.so"
@@ -100,7 +101,7 @@ static void examine_engines(const struct settings *settings, FILE *stream)
 
 static void examine_wads(const struct settings *settings, FILE *stream)
 {
-    char *path = *settings->iwad ? wad_resolve(settings->iwad) : wad_find_any();
+    char *path = *settings->iwad ? wad_resolve(settings->iwad) : wad_find_any(NULL);
     if (!path) {
         line(stream, "FAIL", "WAD", "%s%s found\nsudo apt install freedoom, or neurodoom -iwad FILE",
              *settings->iwad ? settings->iwad : "none", *settings->iwad ? " not" : "");

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "controls.h"
+#include "games.h"
 #include "frontend/base/paths.h"
 #include "frontend/base/text.h"
 #include "page.h"
@@ -68,7 +69,10 @@ static void draw_over(struct app *app, int width, int height)
     sheet_begin(&app->sheet, app->fonts, width, height, video_picture_area(app->video));
     if (app->page_text) {
         page_layout(&app->sheet, app->page_title, app->page_text, app->page_choices);
-    } else if (app->session) {
+    } else if (!app->session) {
+        games_layout(app, &app->sheet);
+        toast_layout(&app->toasts, &app->sheet);
+    } else {
         overlay_look(o, app->session);
         if (app->loop_page.open) {
             loop_page_layout(&app->loop_page, &app->sheet);

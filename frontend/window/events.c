@@ -5,6 +5,7 @@
 
 #include "binding_page.h"
 #include "controls.h"
+#include "games.h"
 #include "pages.h"
 
 // input: the key or button (keys.h) that asks for it.
@@ -230,6 +231,17 @@ static const struct {
     {SDL_CONTROLLER_BUTTON_B, SDL_SCANCODE_ESCAPE},
 };
 
+// A pad's button as a key of the panel, or none.
+static SDL_Scancode pad_key(unsigned input)
+{
+    for (size_t i = 0; i < sizeof pad_in_panel / sizeof *pad_in_panel; i++) {
+        if (input == INPUT_PAD + pad_in_panel[i].button) {
+            return pad_in_panel[i].key;
+        }
+    }
+    return SDL_SCANCODE_UNKNOWN;
+}
+
 // A button of the mouse or of a pad, or a step of the wheel.
 static void button(struct app *app, unsigned input, bool down)
 {
@@ -248,12 +260,10 @@ static void button(struct app *app, unsigned input, bool down)
         return;
     }
     if (covered && down) { // a pad stands for keys then
-        for (size_t i = 0; i < sizeof pad_in_panel / sizeof *pad_in_panel; i++) {
-            if (input == INPUT_PAD + pad_in_panel[i].button) {
-                key_down(app, &(SDL_KeyboardEvent){.type = SDL_KEYDOWN,
-                                                   .keysym = {.scancode = pad_in_panel[i].key}});
-                return;
-            }
+        SDL_KeyboardEvent key = {.type = SDL_KEYDOWN, .keysym = {.scancode = pad_key(input)}};
+        if (key.keysym.scancode != SDL_SCANCODE_UNKNOWN) {
+            key_down(app, &key);
+            return;
         }
     }
     if (action != ACTION_NONE) {
@@ -321,6 +331,30 @@ static void mouse_event(struct app *app, const SDL_Event *event)
     }
 }
 
+void events_pick(struct app *app, const SDL_Event *event)
+{
+    size_t count = games_count();
+    bool down = false, gone;
+    unsigned input = pads_event(&app->pads, event, &down, &gone);
+    SDL_KeyboardEvent key = {.type = SDL_KEYDOWN, .keysym = {.scancode = pad_key(input)}};
+    enum panel_answer answer = PANEL_NOTHING;
+    games_drop(app, event);
+    switch (event->type) {
+    case SDL_KEYDOWN: answer = panel_key(&app->panel, &event->key, count); break;
+    case SDL_CONTROLLERBUTTONDOWN: answer = panel_key(&app->panel, &key, count); break;
+    case SDL_MOUSEMOTION:
+    case SDL_MOUSEBUTTONDOWN:
+    case SDL_MOUSEWHEEL: answer = panel_mouse(&app->panel, event, choice_at(app, event), count); break;
+    case SDL_RENDER_TARGETS_RESET:
+    case SDL_RENDER_DEVICE_RESET: events_renew(app); break;
+    default: break;
+    }
+    if (answer == PANEL_CHOSEN) {
+        games_choose(app, app->panel.selected);
+    }
+    app->dirty |= answer != PANEL_NOTHING;
+}
+
 void events_renew(struct app *app)
 {
     video_renew(app->video);
@@ -347,6 +381,10 @@ void events_take(struct app *app, const SDL_Event *event)
     case SDL_CONTROLLERAXISMOTION:
     case SDL_CONTROLLERBUTTONDOWN:
     case SDL_CONTROLLERBUTTONUP: pad_event(app, event); break;
+    case SDL_DROPBEGIN:
+    case SDL_DROPFILE:
+    case SDL_DROPTEXT:
+    case SDL_DROPCOMPLETE: games_drop(app, event); break;
     case SDL_RENDER_TARGETS_RESET:
     case SDL_RENDER_DEVICE_RESET: events_renew(app); break;
     default:

@@ -7,6 +7,9 @@
 
 void events_take(struct app *app, const SDL_Event *event);
 
+// The same before there is a game, while one is picked.
+void events_pick(struct app *app, const SDL_Event *event);
+
 // After the renderer has lost its textures.
 void events_renew(struct app *app);
 

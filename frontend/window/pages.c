@@ -7,6 +7,7 @@
 
 #include "binding_page.h"
 #include "controls.h"
+#include "games.h"
 
 // ---- pages of actions ----
 
@@ -270,6 +271,7 @@ const struct panel_page *const pages[PAGES_COUNT] = {
             .title = "Loops", .list = list_loops, .choose = open_loop, .tell = tell_loop},
     [PAGES_HELP] = &(const struct panel_page){.title = "Help", .list = list_words},
     [PAGES_KEYS] = &binding_page,
+    [PAGES_GAMES] = &games_page,
 };
 
 const struct panel_row *pages_rows(struct app *app, size_t *count)

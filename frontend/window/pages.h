@@ -13,6 +13,7 @@ enum {
     PAGES_LOOPS,
     PAGES_HELP,
     PAGES_KEYS,
+    PAGES_GAMES,
     PAGES_COUNT
 };
 extern const struct panel_page *const pages[PAGES_COUNT];

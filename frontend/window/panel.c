@@ -201,12 +201,16 @@ static int tabs_height(const struct sheet *s, int width, const struct panel_view
 }
 
 // What can be done here, as many words as fit behind the title.
-static void add_title(struct sheet *s, int x, int y, int width)
+static void add_title(struct sheet *s, int x, int y, int width, const char *hint)
 {
     static const char *const hints[] = {"← → pages   ↑ ↓ choose   Enter switches   Esc back to the game",
                                         "← → ↑ ↓ Enter   Esc back to the game", "Esc back to the game"};
     int base = sheet_base(s, y, sheet_px(s, 28));
     int left = width - sheet_text(s, x, base, STYLE_TITLE, (uint32_t)INK_ON, "neurodoom") - sheet_px(s, 20);
+    if (hint) {
+        sheet_text_right(s, x + width, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", hint);
+        return;
+    }
     for (int i = 0; i < 3; i++) {
         if (font_width(s->fonts, STYLE_LABEL, hints[i]) <= left) {
             sheet_text_right(s, x + width, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", hints[i]);
@@ -291,7 +295,7 @@ void panel_layout(struct panel *p, struct sheet *s, const struct panel_view *v)
     at.y = at.y < edge ? edge : at.y > sheet_px(s, 60) ? sheet_px(s, 60) : at.y;
     sheet_card(s, at, OPACITY);
     int x = at.x + pad, y = at.y + sheet_px(s, 10);
-    add_title(s, x, y, width);
+    add_title(s, x, y, width, v->hint);
     y += sheet_px(s, 28);
     y += add_tabs(s, x, y, width, p, v) + sheet_px(s, 8);
     int end = y + rows * row;

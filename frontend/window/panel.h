@@ -59,6 +59,7 @@ enum panel_answer panel_mouse(struct panel *p, const SDL_Event *event, int choic
 
 // What is shown of the page; the strings are the caller's.
 struct panel_view {
+    const char *hint; // what can be done here, if it is not the usual; else NULL
     const char *const *titles; // of all pages
     unsigned pages;
     const struct panel_row *rows;

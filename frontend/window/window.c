@@ -13,10 +13,12 @@
 #include "frontend/base/interrupt.h"
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
+#include "frontend/base/paths.h"
 #include "frontend/base/text.h"
 #include "frontend/command/doom_options.h"
 #include "frontend/record/explain.h"
 #include "frontend/session/conclude.h"
+#include "games.h"
 #include "pages.h"
 
 // The longest sleep of the main loop: bounds how late a signal is noticed.
@@ -195,13 +197,14 @@ static SDL_Scancode show_page(struct app *app, const char *title, const char *te
     app->page_text = text_copy(text);
     app->dirty = true;
     SDL_Scancode pressed = SDL_SCANCODE_UNKNOWN;
-    while (pressed == SDL_SCANCODE_UNKNOWN) {
+    while (pressed == SDL_SCANCODE_UNKNOWN && app->next.count == 0) {
         draw_all(app);
         SDL_Event event;
         if (!SDL_WaitEventTimeout(&event, SLEEP_MOST_MS)) {
             event.type = SDL_FIRSTEVENT;
         }
         app->dirty |= event.type == SDL_WINDOWEVENT;
+        games_drop(app, &event);
         bool down = false, gone;
         unsigned button = pads_event(&app->pads, &event, &down, &gone);
         if (down && button == INPUT_PAD + SDL_CONTROLLER_BUTTON_A) {
@@ -290,6 +293,15 @@ static void close_window(struct app *app)
     display_close();
 }
 
+// What was picked or dropped is what is played from now on.
+static void take_next(struct app *app)
+{
+    if (app->next.count) {
+        doom_options_play(app->options, &app->next);
+        text_list_free(&app->next);
+    }
+}
+
 // Is the failure that there is no WAD at all, rather than that a named one will not do?
 static bool nothing_to_play(const struct app *app, const struct failure *failure)
 {
@@ -297,9 +309,45 @@ static bool nothing_to_play(const struct app *app, const struct failure *failure
            !*app->settings->iwad;
 }
 
+// Asks which game, with the pictures that they begin with: app->next. False: the user has left.
+static bool pick_game(struct app *app)
+{
+    panel_open(&app->panel, 0, false); // the only page
+    app->dirty = true;
+    while (app->next.count == 0 && app->panel.open && !interrupt_seen()) {
+        SDL_Event event;
+        app->dirty |= toast_expire(&app->toasts);
+        draw_all(app);
+        if (SDL_WaitEventTimeout(&event, SLEEP_MOST_MS)) {
+            app->panel.open &= event.type != SDL_QUIT;
+            app->dirty |= event.type == SDL_WINDOWEVENT;
+            events_pick(app, &event);
+        }
+    }
+    app->panel.open = false;
+    return app->next.count > 0;
+}
+
+// Several games, and nobody has said which.
+static bool must_pick(const struct app *app)
+{
+    const struct options *options = app->options;
+    bool named = *app->settings->iwad && (config_is_users("game.iwad") || path_is_file(app->settings->iwad));
+    for (size_t i = 0; i < options->doom_count; i++) {
+        named |= options->doom[i].values.count > 0; // -file, -warp, -playdemo
+    }
+    return !named && !options->state && !options->replay_input && games_count() > 1;
+}
+
 // Finds what to play. Without any WAD the window explains, and looks again as often as the user likes.
 static bool prepare(struct app *app, struct failure *failure)
 {
+    if (must_pick(app)) {
+        if (!open_window(app, "neurodoom", failure) || !pick_game(app)) {
+            return false;
+        }
+        take_next(app);
+    }
     while (!launch_prepare(&app->launch, app->options, app->settings, failure)) {
         struct failure no_window = {0};
         if (!nothing_to_play(app, failure) || !open_window(app, "neurodoom", &no_window)) {
@@ -308,11 +356,14 @@ static bool prepare(struct app *app, struct failure *failure)
         }
         SDL_Scancode key;
         do {
-            key = show_page(app, "There is no game to play", failure->text, "Enter: look again    Esc: quit");
-        } while (key != SDL_SCANCODE_RETURN && key != SDL_SCANCODE_KP_ENTER && key != SDL_SCANCODE_ESCAPE);
+            key = show_page(app, "There is no game to play", failure->text,
+                            "Enter: look again    Esc: quit    or drop a WAD here");
+        } while (key != SDL_SCANCODE_RETURN && key != SDL_SCANCODE_KP_ENTER && key != SDL_SCANCODE_ESCAPE &&
+                 app->next.count == 0);
         if (key == SDL_SCANCODE_ESCAPE) {
             return false;
         }
+        take_next(app);
         launch_free(&app->launch);
         free(failure->text);
         *failure = (struct failure){0};
@@ -358,7 +409,50 @@ static int run(struct app *app)
     return whole || status != STATUS_OK ? (int)status : STATUS_USAGE;
 }
 
-int window_run(const struct options *options, struct settings *settings)
+static int play_one(struct app *app, struct failure *failure)
+{
+    int status = STATUS_OK;
+    if (!prepare(app, failure)) {
+        return status;
+    }
+    char *title = text_format("neurodoom - %s", app->launch.iwad_info.what);
+    app->output = output_open(app->options, app->settings, &app->launch, failure);
+    if (app->output && open_window(app, title, failure)) {
+        struct session_callbacks callbacks = {
+            .user = app, .begin = begin, .between = between, .frame = take_frame, .wake = wake};
+        open_audio(app);
+        if (app->audio || output_wants_audio(app->output)) {
+            callbacks.audio = take_audio;
+        }
+        app->session =
+            session_start(&app->launch.setup.config, (unsigned)app->launch.speed, &callbacks, failure);
+    }
+    free(title);
+    if (app->session) {
+        status = run(app);
+        remember(app, status);
+    } else if (app->output) {
+        audio_close(app->audio);
+        app->audio = NULL;
+        output_close(app->output, NULL);
+    }
+    app->output = NULL;
+    return status;
+}
+
+// Nothing of the last game is left but the window and the settings.
+static void clear(struct app *app)
+{
+    launch_free(&app->launch);
+    app->overlay = (struct overlay){0};
+    app->paused = app->unfocused_pause = app->quitting = app->all_keys = false;
+    app->held_input = 0;
+    app->fast_forward = false;
+    app->health = 0;
+    memset(app->input.forwarded, 0, sizeof app->input.forwarded);
+}
+
+int window_run(struct options *options, struct settings *settings)
 {
     struct failure failure = {0};
     struct app app = {.options = options, .settings = settings};
@@ -370,29 +464,17 @@ int window_run(const struct options *options, struct settings *settings)
         toast_add(&app.toasts, "two things are on one key: %.*s", (int)strcspn(conflicts, "\n"), conflicts);
     }
     free(conflicts);
-    if (input_bind(&app.input, settings, &failure) && prepare(&app, &failure)) {
-        char *title = text_format("neurodoom - %s", app.launch.iwad_info.what);
-        app.output = output_open(options, settings, &app.launch, &failure);
-        if (app.output && open_window(&app, title, &failure)) {
-            struct session_callbacks callbacks = {
-                .user = &app, .begin = begin, .between = between, .frame = take_frame, .wake = wake};
-            open_audio(&app);
-            if (app.audio || output_wants_audio(app.output)) {
-                callbacks.audio = take_audio;
-            }
-            app.session =
-                session_start(&app.launch.setup.config, (unsigned)app.launch.speed, &callbacks, &failure);
-        }
-        free(title);
-        if (app.session) {
-            status = run(&app);
-            remember(&app, status);
-        } else if (app.output) {
-            audio_close(app.audio);
-            output_close(app.output, NULL);
+    if (input_bind(&app.input, settings, &failure)) {
+        status = play_one(&app, &failure);
+        while (app.next.count && !failure.text && !interrupt_seen()) {
+            clear(&app);
+            take_next(&app);
+            status = play_one(&app, &failure);
         }
     }
     close_window(&app);
     launch_free(&app.launch);
+    text_list_free(&app.next);
+    games_free();
     return failure.text ? failure_report(&failure) : status;
 }

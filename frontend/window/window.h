@@ -8,6 +8,6 @@
 
 // Runs until the game or the user ends it. Returns the exit status; failures are reported, in the window
 // where there is one and on standard error. Main thread only.
-int window_run(const struct options *options, struct settings *settings);
+int window_run(struct options *options, struct settings *settings);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The window's program with a pad that is not there (the linker's --wrap): it does what the lines say that
-// are appended to the file PAD ("add", "remove", "axis N VALUE", "button N 0|1"), and tells there when it
-// shakes.
+// are appended to the file PAD ("add", "remove", "axis N VALUE", "button N 0|1"), and when it shakes a line
+// is appended to PAD_SHAKES. "drop PATH" drops a file on the window.
 #include <SDL.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +34,11 @@ static void obey(const char *line)
     } else if (strncmp(line, "remove", 6) == 0) {
         SDL_JoystickClose(pad);
         SDL_JoystickDetachVirtual(device);
+    } else if (strncmp(line, "drop ", 5) == 0) {
+        SDL_Event event = {.drop = {.type = SDL_DROPFILE, .file = SDL_strdup(line + 5)}};
+        event.drop.file[strcspn(event.drop.file, "\n")] = '\0';
+        SDL_PushEvent(&event);
+        SDL_PushEvent(&(SDL_Event){.type = SDL_DROPCOMPLETE});
     } else if (sscanf(line, "axis %d %d", &number, &value) == 2) {
         SDL_JoystickSetVirtualAxis(pad, number, (Sint16)value);
     } else if (sscanf(line, "button %d %d", &number, &value) == 2) {
