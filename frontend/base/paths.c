@@ -184,3 +184,20 @@ bool write_whole_file(const char *path, const void *data, size_t size)
     fwrite(data, 1, size, file.stream);
     return new_file_commit(&file);
 }
+
+struct bytes {
+    const void *data;
+    size_t size;
+};
+
+static bool write_bytes(FILE *to, const void *user)
+{
+    const struct bytes *bytes = user;
+    return fwrite(bytes->data, 1, bytes->size, to) == bytes->size;
+}
+
+bool write_own_file(const char *path, const void *data, size_t size)
+{
+    const struct bytes bytes = {data, size};
+    return file_replace(AT_FDCWD, path, 0666, false, write_bytes, &bytes);
+}

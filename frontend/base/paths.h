@@ -59,5 +59,7 @@ void new_file_discard(struct new_file *file);
 
 // Writes size bytes as a whole file. False: errno tells why.
 bool write_whole_file(const char *path, const void *data, size_t size);
+// The same for a file of the program's own: what else is in its place, a link or a pipe, is replaced.
+bool write_own_file(const char *path, const void *data, size_t size);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bindings.h"
 #include "core/core.h"
@@ -414,10 +415,13 @@ static void read_remembered(struct settings *settings)
 {
     struct failure failure = {0};
     char *path = path_user(PATH_STATE, REMEMBERED);
-    FILE *stream = fopen(path, "re");
+    FILE *stream = path_is_file(path) ? fopen(path, "re") : NULL;
     if (stream) {
         read_stream(settings, stream, path, true, &failure);
         fclose(stream);
+    } else if (access(path, F_OK) == 0) {
+        log_line(LOG_WARNING, "%s is not read: %s", path,
+                 path_is_file(path) ? strerror(errno) : "it is no file");
     }
     size_t length = strlen(path);
     for (int i = 0; i < SETTINGS; i++) {
@@ -533,7 +537,7 @@ bool config_remember(const struct settings *settings)
     }
     fclose(stream);
     char *folder = path_user(PATH_STATE, NULL), *path = path_user(PATH_STATE, REMEMBERED);
-    bool good = !any || (path_make_folder(folder) && write_whole_file(path, text, size));
+    bool good = !any || (path_make_folder(folder) && write_own_file(path, text, size));
     free(text);
     free(folder);
     free(path);

@@ -183,4 +183,15 @@ test_no_files() {
     if mknod "$work/device" c 1 7 2> /dev/null; then
         replaced_by 'a device' cp -a "$work/device"
     fi
+
+    # With a window there are more.
+    local states=$XDG_STATE_HOME/neurodoom
+    export SDL_VIDEODRIVER=dummy
+    rm -rf "$states" && mkdir -p "$states"
+    for file in hint-shown neurodoom.log remembered.ini; do
+        mkfifo "$states/$file"
+    done
+    run -iwad freedoom1 --clock virtual --frames 30 -nosound
+    [ "$status" -eq 0 ] && says 'remembered.ini is not read: it is no file'
+    ok $? "pipes for what is remembered" "status $status: $(cat "$work/err")"
 }
