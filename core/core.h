@@ -135,6 +135,10 @@ enum machine_replay machine_get_replay(const machine *m, const char **why);
 
 // ---- looking at it ----
 
+// The picture in the device page: behind a present the frame that was presented. Valid until machine_run.
+// False without the device. When machine_run does not run.
+bool machine_get_frame(const machine *m, struct machine_frame *frame);
+
 // What the guest last published in the device page. Any thread.
 struct device_info;
 bool machine_get_device_info(const machine *m, struct device_info *info);
@@ -164,7 +168,7 @@ bool machine_load(machine *m, const void *data, size_t size, struct error *error
 // Moments: states of the last seconds, each kept as its difference to the next. They take up to limit bytes,
 // the oldest going first; 0, as it is at first: none are kept. False with *error if the host denies it.
 bool machine_keep_moments(machine *m, size_t limit, struct error *error);
-// The state of now becomes a moment. Its number, which is larger than any before; 0 with *error.
+// The state of now becomes a moment. Its number, the next after the newest that is kept; 0 with *error.
 uint64_t machine_add_moment(machine *m, struct error *error);
 // Makes m what it was at that moment, which is the newest then: later ones are forgotten. False with *error
 // as machine_load.

@@ -562,6 +562,11 @@ enum machine_replay machine_get_replay(const machine *m, const char **why)
                                          : MACHINE_REPLAY_NONE;
 }
 
+bool machine_get_frame(const machine *m, struct machine_frame *frame)
+{
+    return devices_get_frame(&m->guest, frame);
+}
+
 bool machine_get_device_info(const machine *m, struct device_info *info)
 {
     return devices_get_info(m->guest.devices, info);

@@ -251,9 +251,11 @@ static bool unpack(struct moments *k, const struct moment *moment, size_t size)
     if (!to)
         return false;
     ZSTD_DCtx_reset(k->unpacker, ZSTD_reset_session_only);
-    while (out.pos < out.size)
-        if (ZSTD_isError(ZSTD_decompressStream(k->unpacker, &out, &in)))
+    while (out.pos < out.size) {
+        size_t before = out.pos + in.pos;
+        if (ZSTD_isError(ZSTD_decompressStream(k->unpacker, &out, &in)) || out.pos + in.pos == before)
             return false;
+    }
     k->scratch.loading = true;
     return true;
 }
@@ -341,6 +343,7 @@ bool machine_return_to(machine *m, uint64_t moment, struct error *error)
     else
         machine_free_rest(plan);
     k->last = moment;
+    k->next = moment + 1; // numbers have no gaps: the list is in their order
     free(k->rest.data);
     k->rest = rest;
     return good || machine_break(m, error);

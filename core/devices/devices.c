@@ -443,23 +443,26 @@ static void take_audio(struct guest *g)
 
 static void present(struct guest *g)
 {
-    const struct device_page *page = g->devices->page;
+    struct machine_frame frame;
     g->stats.frames++;
     if (g->devices->input.mode != INPUT_LIVE)
         log_frame(g->devices);
     take_audio(g);
-    const struct machine_frame frame = {.indices = page->frame,
-                                        .palette = page->palette,
-                                        .number = (uint32_t)g->stats.frames,
-                                        .gametic = page->info.gametic};
+    devices_get_frame(g, &frame);
     g->host->present(g, &frame);
 }
 
 int64_t devices_ioctl(struct guest *g, uint32_t request, uint64_t argument)
 {
     struct devices *d = g->devices;
+    bool logs = d->input.mode != INPUT_LIVE;
     switch (request) {
-    case DEVICE_PRESENT: present(g); break;
+    case DEVICE_PRESENT:
+        // A frame is the last that the log has of it, so that the log can be cut there.
+        if (logs)
+            pass_point(g, true);
+        present(g);
+        break;
     case DEVICE_AUDIO: take_audio(g); break;
     case DEVICE_WAIT:
         if (argument > 1000000)
@@ -473,11 +476,22 @@ int64_t devices_ioctl(struct guest *g, uint32_t request, uint64_t argument)
         break;
     default: return -ENOTTY;
     }
-    if (d->input.mode == INPUT_LIVE)
+    if (!logs)
         devices_poll(d);
-    else
+    else if (request != DEVICE_PRESENT)
         pass_point(g, true);
     return 0;
+}
+
+bool devices_get_frame(const struct guest *g, struct machine_frame *frame)
+{
+    const struct device_page *page = g->devices->page;
+    if (page)
+        *frame = (struct machine_frame){.indices = page->frame,
+                                        .palette = page->palette,
+                                        .number = (uint32_t)g->stats.frames,
+                                        .gametic = page->info.gametic};
+    return page;
 }
 
 bool devices_get_info(const struct devices *d, struct device_info *info)
@@ -542,6 +556,7 @@ void devices_load(struct devices *d, struct saved *s)
     pthread_mutex_lock(&d->lock);
     transfer(d, s);
     d->host_ns = clock_monotonic_ns();
+    d->input.clock = 0; // as behind any frame
     if (d->page) { // what the host says there
         d->page->info.magic = DEVICE_MAGIC;
         d->page->info.version = DEVICE_VERSION;

@@ -13,6 +13,7 @@ struct saved;
 struct device_event;
 struct device_info;
 struct input_log;
+struct machine_frame;
 
 // As config.clock and config.device of the guest say. NULL with errno if the host denies the page.
 struct devices *devices_create(const struct guest *g);
@@ -56,6 +57,8 @@ bool devices_post(struct devices *d, const struct device_event *event);
 void devices_poll(struct devices *d);
 // Any thread; see machine_get_device_info.
 bool devices_get_info(const struct devices *d, struct device_info *info);
+// See machine_get_frame.
+bool devices_get_frame(const struct guest *g, struct machine_frame *frame);
 
 // ---- the log of what comes from outside (input_log.h), as the configuration wants it; emulation thread ----
 

@@ -29,6 +29,7 @@ struct settings {
     int speed; // percent, SPEED_MAX or SPEED_AUTO
     int clock; // enum clock_choice
     int ram; // MiB
+    bool rewind; // keep what is needed to go back in the game
     bool neural; // everything that a net switches
     int dispatch; // enum machine_dispatch
     bool loops, verify, idle; // see struct machine_config

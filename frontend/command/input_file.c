@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chunks: HEAD, JSON that says how the game was started; FILE, a path, NUL, and what is in that file, for
-// each file that the game could have changed; INPUT, the log, piece by piece.
+// each file that the game could have changed; INPUT, the log, piece by piece; REWIND, a number: of what came
+// before only so many frames count.
 #include "input_file.h"
 
 #include <cjson/cJSON.h>
@@ -22,7 +23,7 @@
 #define PIECE_SIZE 65536u
 #define PIECE_NS 1000000000
 
-enum { CHUNK_HEAD = 1, CHUNK_FILE, CHUNK_INPUT };
+enum { CHUNK_HEAD = 1, CHUNK_FILE, CHUNK_INPUT, CHUNK_REWIND };
 
 // ---- writing ----
 
@@ -193,7 +194,8 @@ static bool write_piece(struct input_writer *w)
     return !w->failed;
 }
 
-bool input_writer_take(struct input_writer *w, machine *m)
+// What the machine has recorded goes to the piece.
+static void gather(struct input_writer *w, machine *m)
 {
     uint8_t *bytes;
     size_t size;
@@ -204,7 +206,24 @@ bool input_writer_take(struct input_writer *w, machine *m)
         w->size += size;
     }
     free(bytes);
+}
+
+bool input_writer_take(struct input_writer *w, machine *m)
+{
+    gather(w, m);
     return w->failed || (w->size < PIECE_SIZE && clock_now_ns() - w->written_ns < PIECE_NS) || write_piece(w);
+}
+
+bool input_writer_rewind(struct input_writer *w, machine *m, uint32_t frame)
+{
+    uint64_t frames = frame;
+    gather(w, m);
+    if (w->failed) {
+        return true;
+    }
+    w->failed = !write_piece(w) || !chunks_add(w->stream, CHUNK_REWIND, &frames, sizeof frames) ||
+                fflush(w->stream) != 0;
+    return !w->failed;
 }
 
 bool input_writer_close(struct input_writer *w)
@@ -344,11 +363,24 @@ static const char *read_piece(struct input_file *f, const struct chunk *chunk)
     return NULL;
 }
 
+static const char *read_rewind(struct input_file *f, const struct chunk *chunk)
+{
+    uint64_t frames;
+    if (chunk->size != sizeof frames) {
+        return senseless;
+    }
+    memcpy(&frames, chunk->bytes, sizeof frames);
+    bool good = machine_measure_input(f->log, f->extent.size, frames, &f->extent);
+    return good && f->extent.frames == frames ? NULL : senseless;
+}
+
 // What is wrong with the file, or NULL.
 static const char *read_all(struct input_file *f, FILE *from)
 {
-    static reading *const readers[] = {
-        [CHUNK_HEAD] = read_head, [CHUNK_FILE] = read_kept_file, [CHUNK_INPUT] = read_piece};
+    static reading *const readers[] = {[CHUNK_HEAD] = read_head,
+                                       [CHUNK_FILE] = read_kept_file,
+                                       [CHUNK_INPUT] = read_piece,
+                                       [CHUNK_REWIND] = read_rewind};
     enum { KINDS = sizeof readers / sizeof *readers };
     if (chunks_open(from, MAGIC) != CHUNK_READ) {
         return "it is no recording of input";
@@ -360,7 +392,7 @@ static const char *read_all(struct input_file *f, FILE *from)
         bool fits = chunk.kind < KINDS && readers[chunk.kind] &&
                     (before ? chunk.kind >= before && chunk.kind != CHUNK_HEAD : chunk.kind == CHUNK_HEAD);
         const char *wrong = fits ? readers[chunk.kind](f, &chunk) : senseless;
-        before = chunk.kind;
+        before = chunk.kind < CHUNK_INPUT ? chunk.kind : CHUNK_INPUT;
         free(chunk.bytes);
         if (wrong) {
             return wrong;

@@ -24,6 +24,8 @@ struct input_writer *input_writer_open(const char *path, const struct machine_co
 // In the machine's present callback, or after its end: takes what it has recorded. False, once: the file
 // cannot be written any more; errno.
 bool input_writer_take(struct input_writer *w, machine *m);
+// The game stands behind that frame again: what was recorded later does not count. False, once: errno.
+bool input_writer_rewind(struct input_writer *w, machine *m, uint32_t frame);
 // False: errno.
 bool input_writer_close(struct input_writer *w);
 

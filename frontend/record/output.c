@@ -240,6 +240,13 @@ void output_between(struct output *o, struct session *s)
     states_between(o->states, s);
 }
 
+void output_rewound(struct output *o, struct session *s, uint32_t frame)
+{
+    if (o->input && !input_writer_rewind(o->input, session_machine(s), frame)) {
+        cannot_record(o);
+    }
+}
+
 bool output_wants_audio(const struct output *o)
 {
     return o->audio || o->options->record_input || o->options->replay_input;

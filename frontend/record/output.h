@@ -29,6 +29,10 @@ void output_between(struct output *o, struct session *s);
 bool output_frame(struct output *o, struct session *s, const struct machine_frame *frame,
                   const struct frame_figures *figures);
 
+// The game has been gone back in and stands behind that frame: what was recorded of its input after that
+// goes. On the emulation thread.
+void output_rewound(struct output *o, struct session *s, uint32_t frame);
+
 // Whether options ask for what the guest sounds like, if only because a recorded one always makes sound; then
 // its samples, on the emulation thread.
 bool output_wants_audio(const struct output *o);

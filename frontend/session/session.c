@@ -3,6 +3,7 @@
 #include "session.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 #include "frontend/base/clock.h"
 #include "frontend/base/log.h"
 #include "frontend/base/text.h"
-#include "figures.h"
+#include "stand.h"
+#include "session_internal.h"
 
 // A slice bounds how long a request waits even where the machine misses the request to stop; it is long
 // enough for its cost (a lock, twice) not to show.
@@ -23,65 +25,7 @@
 // How long a guest that was asked to end after enough frames may take: it saves its settings, or a demo.
 #define END_NS 2000000000
 
-#define TAIL_SIZE 2048 // of the guest's last words
-
-// Which of the three pictures is whose: the emulation thread's to fill, the main thread's to draw, and the
-// one between them, which carries FRESH while it has not been taken.
-#define FRESH 4u
-
-struct tail {
-    char text[TAIL_SIZE + 1];
-    size_t length;
-};
-
-struct session {
-    machine *machine;
-    struct session_callbacks callbacks;
-    bool virtual_clock;
-    bool replaying; // under lock
-    pthread_t thread;
-    bool joined;
-
-    struct session_picture pictures[3];
-    unsigned filling, drawing; // each used by one thread only
-    atomic_uint between;
-
-    atomic_uint speed; // percent, 0 = max
-
-    // The emulation thread's own.
-    int64_t due_ns; // virtual clock at a speed: when the next frame may be presented
-    bool between_asked;
-    bool enough; // the frame callback has said so: the guest has been asked to end, and has until
-    int64_t enough_until_ns;
-    struct tail tails[2]; // of the guest's standard output and error
-
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    // Under lock.
-    bool paused, stop;
-    char *message; // of the machine, not taken yet, or NULL
-    unsigned steps; // frames to be presented although paused
-    struct session_state state;
-    struct figures figures; // in part
-};
-
-// Blocks while paused. The guest's clock stands still for exactly that time.
-static void wait_while_paused(struct session *s)
-{
-    pthread_mutex_lock(&s->lock);
-    if (s->paused && !s->steps && !s->stop) {
-        int64_t from = clock_now_ns();
-        machine_set_clock_paused(s->machine, true);
-        while (s->paused && !s->steps && !s->stop) {
-            pthread_cond_wait(&s->changed, &s->lock);
-        }
-        machine_set_clock_paused(s->machine, false);
-        s->figures.paused_ns += clock_now_ns() - from;
-    }
-    pthread_mutex_unlock(&s->lock);
-}
-
-static void publish_picture(struct session *s, const struct machine_frame *frame)
+void session_show(struct session *s, const struct machine_frame *frame)
 {
     struct session_picture *picture = &s->pictures[s->filling];
     memcpy(picture->indices, frame->indices, sizeof picture->indices);
@@ -119,14 +63,32 @@ static void hold_back(struct session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-static void machine_says(void *user, const char *line)
+// text is the session's from now on.
+static void set_message(struct session *s, char *text)
 {
-    struct session *s = user;
-    log_line(LOG_WARNING, "%s", line);
     pthread_mutex_lock(&s->lock);
     free(s->message);
-    s->message = text_copy(line);
+    s->message = text;
     pthread_mutex_unlock(&s->lock);
+}
+
+void session_tell(struct session *s, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = text_format_list(format, arguments);
+    va_end(arguments);
+    log_line(LOG_INFO, "%s", text);
+    set_message(s, text);
+    if (s->callbacks.wake) {
+        s->callbacks.wake(s->callbacks.user);
+    }
+}
+
+static void machine_says(void *user, const char *line)
+{
+    log_line(LOG_WARNING, "%s", line);
+    set_message(user, text_copy(line));
 }
 
 // Whether a recording is replayed; at its end the guest goes on with what the user does.
@@ -176,7 +138,7 @@ static void present(void *user, const struct machine_frame *frame)
     struct frame_figures figures;
     measure(s, frame, now, &figures);
     if (s->callbacks.wake) {
-        publish_picture(s, frame);
+        session_show(s, frame);
     }
     follow_replay(s);
     if (s->callbacks.frame && !s->callbacks.frame(s->callbacks.user, s, frame, &figures)) {
@@ -191,7 +153,10 @@ static void present(void *user, const struct machine_frame *frame)
     }
     s->figures.last_present_ns = clock_now_ns() - now;
     hold_back(s);
-    wait_while_paused(s);
+    s->stands_at_frame = s->between_asked || s->timeline.on;
+    if (s->stands_at_frame || stand_is_due(s)) {
+        machine_request_stop(s->machine);
+    }
 }
 
 static void take_audio(void *user, const int16_t (*samples)[2], size_t count)
@@ -244,7 +209,6 @@ static void finish(struct session *s, enum machine_state state)
 void session_ask_between(struct session *s)
 {
     s->between_asked = true;
-    machine_request_stop(s->machine);
 }
 
 // The guest is asked to end only now, so that no state holds that.
@@ -262,10 +226,13 @@ static void *emulate(void *user)
     struct session *s = user;
     enum machine_state state = MACHINE_RUNNING;
     while (state == MACHINE_RUNNING && !stopping(s) && !(s->enough && clock_now_ns() > s->enough_until_ns)) {
-        wait_while_paused(s);
+        stand(s);
         state = machine_run(s->machine, SLICE_INSTRUCTIONS);
-        if (s->between_asked && state == MACHINE_RUNNING) {
-            go_between(s);
+        if (s->stands_at_frame && state == MACHINE_RUNNING) {
+            if (s->between_asked) {
+                go_between(s);
+            }
+            stand_at_frame(s);
         }
     }
     finish(s, state);
@@ -280,6 +247,7 @@ struct session *session_start(const struct machine_config *config, unsigned spee
     s->callbacks = *callbacks;
     s->virtual_clock = config->clock == MACHINE_CLOCK_VIRTUAL;
     s->replaying = config->replay_input;
+    s->logs = config->record_input || config->replay_input;
     s->filling = 0;
     s->drawing = 1;
     atomic_init(&s->between, 2);
@@ -473,5 +441,6 @@ void session_end(struct session *s)
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     free(s->message);
+    free(s->calls);
     free(s);
 }

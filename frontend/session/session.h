@@ -48,6 +48,9 @@ struct session_callbacks {
     // After session_ask_between, between two frames: the machine stands, right behind the one that was last
     // presented. NULL: nothing.
     void (*between)(void *user, struct session *s);
+    // The game has been gone back in: it stands behind that frame again, as if nothing had come after it.
+    // NULL: nothing.
+    void (*rewound)(void *user, struct session *s, uint32_t frame);
     // A frame has been presented. NULL: none. False: that was enough, and the
     // guest is asked to end; no more frames are reported.
     bool (*frame)(void *user, struct session *s, const struct machine_frame *frame,
@@ -84,6 +87,8 @@ struct session_state {
     enum session_end end;
     int exit_status; // of the guest
     bool paused;
+    bool rewinding; // the game goes back, or stands at the beginning of what is known
+    uint32_t jumps; // times that it has become another one than it was: gone back in, or loaded
     uint32_t frames;
     double seconds; // host time from the start to now or the end
     double first_frame_ms; // host time from the start to the first frame, 0 before that
@@ -133,6 +138,17 @@ void session_ask_between(struct session *s);
 
 void session_post(struct session *s, const struct device_event *event);
 
+// Any thread: has call made on the emulation thread while the machine stands; its clock does so, too. What
+// has not been made when the session ends is dropped.
+void session_call(struct session *s, void (*call)(void *user, struct session *s), void *user);
+// In such a call: the game becomes the saved one. False with *error: it goes on as it was.
+bool session_load(struct session *s, const struct machine_bytes *bytes, struct error *error);
+
+// Keeps what is needed to go back in the game, in that many bytes.
+void session_keep_past(struct session *s, size_t bytes);
+// While it is on, the game goes back, twice as fast as it went; it goes on from there.
+void session_rewind(struct session *s, bool on);
+
 // Pausing also stops the guest's clock. A step runs until the next frame has been presented.
 void session_pause(struct session *s, bool paused);
 void session_step(struct session *s);
@@ -141,8 +157,11 @@ void session_set_speed(struct session *s, unsigned percent);
 // Takes effect soon; a translator that cannot start leaves the interpreter, and a message.
 void session_set_engine(struct session *s, enum machine_engine engine);
 
-// The last thing that the machine had to say to the user, once; on the heap, or NULL if there is nothing new.
+// The last thing that the machine or the session had to say to the user, once; on the heap, or NULL if there
+// is nothing new.
 char *session_take_message(struct session *s);
+// Any thread: a message for the user.
+void session_tell(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void session_set_dispatch(struct session *s, enum machine_dispatch dispatch); // takes effect soon
 

@@ -16,6 +16,7 @@
 #include "frontend/command/options.h"
 #include "frontend/record/output.h"
 #include "frontend/session/session.h"
+#include "frontend/session/slots.h"
 #include "input.h"
 #include "loop_page.h"
 #include "overlay.h"
@@ -50,7 +51,10 @@ struct app {
     unsigned speed; // percent, SPEED_MAX
     unsigned markers; // set so far
     unsigned held_input; // of the action that lasts while it is held
-    bool fast_forward; // such a one
+    bool fast_forward, rewinding; // such ones
+    struct slots *slots;
+    unsigned slot; // the chosen one
+    uint32_t jumps; // of the session, that the keys know of
     bool paused; // by the user
     bool unfocused_pause; // because the window lost the focus
     bool focused;

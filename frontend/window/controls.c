@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "frontend/base/paths.h"
+#include "game_states.h"
 #include "pages.h"
 
 // How long a guest that was asked to quit may take to save its configuration.
@@ -90,6 +91,9 @@ void controls_release(struct app *app)
 {
     if (app->fast_forward) {
         fast_forward(app, false);
+    }
+    if (app->rewinding) {
+        game_states_rewind(app, false);
     }
 }
 
@@ -252,7 +256,7 @@ static void toggle_neural(struct app *app)
     mark_switch(app, on ? "neural on" : "neural off", on ? "neural=on" : "neural=off");
 }
 
-void controls_perform(struct app *app, enum action action)
+void controls_perform(struct app *app, enum action action, unsigned input)
 {
     struct settings *settings = app->settings;
     app->dirty = true;
@@ -290,6 +294,11 @@ void controls_perform(struct app *app, enum action action)
     case ACTION_NORMAL_SPEED: set_speed(app, 100); break;
     case ACTION_MAX_SPEED: set_speed(app, SPEED_MAX); break;
     case ACTION_FAST_FORWARD: fast_forward(app, true); break;
+    case ACTION_REWIND: game_states_rewind(app, true); break;
+    case ACTION_SAVE_STATE:
+    case ACTION_LOAD_STATE:
+    case ACTION_SLOT:
+    case ACTION_UNDO_STATE: game_states_perform(app, action, input); break;
     case ACTION_PAUSE: pause_or_go(app); break;
     case ACTION_STEP: step(app); break;
     case ACTION_SCREENSHOT: app->screenshot = true; break;
@@ -358,6 +367,7 @@ void controls_values(const struct app *app, char values[ACTION_COUNT][24])
     set_value(values[ACTION_OVERLAY], config_choice_name("overlay.preset", settings->overlay));
     set_value(values[ACTION_GRAPH], settings->graph ? "on" : "off");
     set_value(values[ACTION_RECORD], recording ? "on" : "off");
+    snprintf(values[ACTION_SLOT], 24, "%u", app->slot);
     set_value(values[ACTION_PAUSE], controls_paused(app) ? "on" : "off");
     set_value(values[ACTION_FULLSCREEN], settings->fullscreen ? "on" : "off");
     set_value(values[ACTION_SCALE], config_choice_name("window.scale", settings->scale));

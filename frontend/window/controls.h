@@ -6,7 +6,8 @@
 #include "app.h"
 
 // Does what a key or a row of the panel stands for.
-void controls_perform(struct app *app, enum action action);
+// input: the key or button (keys.h) for it, or 0.
+void controls_perform(struct app *app, enum action action, unsigned input);
 // The key of an action that lasts while it is held has gone up.
 void controls_release(struct app *app);
 // Which of what the nets switch is on.

@@ -14,7 +14,7 @@ static void perform(struct app *app, enum action action, unsigned input)
     if (action_table[action].held) {
         app->held_input = input;
     }
-    controls_perform(app, action);
+    controls_perform(app, action, input);
 }
 
 static void release_held(struct app *app)

@@ -149,6 +149,16 @@ void input_capture_mouse(struct input *in, bool capture)
     }
 }
 
+void input_resend(const struct input *in, struct session *s)
+{
+    for (unsigned input = 0; input < INPUTS; input++) {
+        if (in->forwarded[input]) {
+            session_post(s,
+                         &(struct device_event){.type = DEVICE_EVENT_KEY_DOWN, .code = in->forwarded[input]});
+        }
+    }
+}
+
 void input_release_all(struct input *in, struct session *s)
 {
     memset(in->forwarded, 0, sizeof in->forwarded);

@@ -48,6 +48,9 @@ void input_mouse(struct input *in, const SDL_MouseMotionEvent *motion);
 void input_flush(struct input *in, struct session *s);
 void input_capture_mouse(struct input *in, bool capture);
 
+// The guest is told again what is down.
+void input_resend(const struct input *in, struct session *s);
+
 // Everything goes up in the guest.
 void input_release_all(struct input *in, struct session *s);
 

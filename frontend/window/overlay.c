@@ -108,6 +108,9 @@ bool overlay_refresh(struct overlay *o, struct session *s)
     struct session_state state;
     session_get_state(s, &state);
     struct overlay_figures f = {.total = stats, .sound = state.sound};
+    if (stats.retired < o->last.retired) { // an earlier state of the game: there is nothing to compare
+        o->last = stats;
+    }
     double emulating = (double)(stats.emulating_ns - o->last.emulating_ns) / 1e9;
     if (emulating <= 0) { // paused: what was last
         f.ips = o->figures.ips;

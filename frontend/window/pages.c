@@ -7,6 +7,7 @@
 
 #include "binding_page.h"
 #include "controls.h"
+#include "game_states.h"
 #include "games.h"
 
 // ---- pages of actions ----
@@ -64,7 +65,7 @@ static void perform(struct app *app, const struct panel_row *row)
     if (action_table[row->id].held) {
         toast_add(&app->toasts, "%s: hold %s while playing", row->label, row->keys);
     } else {
-        controls_perform(app, (enum action)row->id);
+        controls_perform(app, (enum action)row->id, 0);
     }
 }
 
@@ -260,6 +261,7 @@ const struct panel_page *const pages[PAGES_COUNT] = {
             .title = "Neural", .graph = true, .list = list_neural, .choose = perform, .tell = tell_action},
     [PAGES_PLAY] = &(
         const struct panel_page){.title = "Play", .list = list_play, .choose = perform, .tell = tell_action},
+    [PAGES_STATES] = &game_states_page,
     [PAGES_PICTURE] =
         &(const struct panel_page){
             .title = "Picture, sound", .list = list_picture, .choose = perform, .tell = tell_action},

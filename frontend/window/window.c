@@ -18,6 +18,7 @@
 #include "frontend/command/doom_options.h"
 #include "frontend/record/explain.h"
 #include "frontend/session/conclude.h"
+#include "game_states.h"
 #include "games.h"
 #include "pages.h"
 
@@ -37,6 +38,12 @@ static void between(void *user, struct session *s)
 {
     struct app *app = user;
     output_between(app->output, s);
+}
+
+static void rewound(void *user, struct session *s, uint32_t frame)
+{
+    struct app *app = user;
+    output_rewound(app->output, s, frame);
 }
 
 static bool take_frame(void *user, struct session *s, const struct machine_frame *frame,
@@ -100,7 +107,7 @@ static void update_audio(struct app *app)
     const struct settings *settings = app->settings;
     if (app->audio) {
         audio_play(app->audio,
-                   !controls_paused(app) && app->speed == 100 && !app->fast_forward &&
+                   !controls_paused(app) && app->speed == 100 && !app->fast_forward && !app->rewinding &&
                        (app->focused || !settings->mute_unfocused),
                    settings->volume);
         struct session_sound sound;
@@ -169,6 +176,7 @@ static bool play(struct app *app)
         update_rumble(app);
         update_audio(app);
         show_message(app);
+        game_states_follow(app);
         app->dirty |= toast_expire(&app->toasts);
         if (overlay_refresh(&app->overlay, app->session)) {
             app->dirty |= app->loop_page.open || app->panel.open || app->settings->overlay != OVERLAY_OFF;
@@ -383,8 +391,10 @@ static int run(struct app *app)
         toast_add(&app->toasts, "there are no nets for loops: no loop is replaced");
     }
     show_hint(app);
+    game_states_open(app);
     bool interrupted = play(app);
     session_stop(app->session);
+    game_states_close(app);
     explain_print(session_machine(app->session), app->options->explain_loop);
     audio_close(app->audio);
     app->audio = NULL;
@@ -418,8 +428,12 @@ static int play_one(struct app *app, struct failure *failure)
     char *title = text_format("neurodoom - %s", app->launch.iwad_info.what);
     app->output = output_open(app->options, app->settings, &app->launch, failure);
     if (app->output && open_window(app, title, failure)) {
-        struct session_callbacks callbacks = {
-            .user = app, .begin = begin, .between = between, .frame = take_frame, .wake = wake};
+        struct session_callbacks callbacks = {.user = app,
+                                              .begin = begin,
+                                              .between = between,
+                                              .rewound = rewound,
+                                              .frame = take_frame,
+                                              .wake = wake};
         open_audio(app);
         if (app->audio || output_wants_audio(app->output)) {
             callbacks.audio = take_audio;
