@@ -15,6 +15,7 @@ struct canvas {
     const struct fonts *fonts;
     double scale; // that the glyphs have been drawn for
     SDL_Texture *glyphs[STYLE_COUNT]; // of each style, ROW side by side; NULL until text is drawn
+    SDL_Rect ink[STYLE_COUNT][STROKES_GLYPHS]; // what is not transparent, within its cell
     struct {
         SDL_Texture *texture; // a white disc: its quarters are rounded corners
         int radius;
@@ -137,13 +138,35 @@ void canvas_box(struct canvas *c, const SDL_Rect *at, int radius, uint32_t colou
 
 // ---- text ----
 
+// The smallest rectangle around what is not transparent in a cell.
+static SDL_Rect find_ink(const uint32_t *pixels, int pitch, int width, int height)
+{
+    SDL_Rect ink = {width, height, 0, 0};
+    int right = 0, bottom = 0;
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++) {
+            if (pixels[y * pitch + x] >> 24) {
+                ink.x = x < ink.x ? x : ink.x;
+                ink.y = y < ink.y ? y : ink.y;
+                right = x + 1 > right ? x + 1 : right;
+                bottom = y + 1;
+            }
+        }
+    }
+    ink.w = right > ink.x ? right - ink.x : 0;
+    ink.h = bottom > ink.y ? bottom - ink.y : 0;
+    return ink;
+}
+
 static SDL_Texture *draw_glyphs(struct canvas *c, enum style style)
 {
     int cell = font_cell_width(c->fonts, style), height = font_height(c->fonts, style);
     int width = ROW * cell, rows = (STROKES_GLYPHS + ROW - 1) / ROW;
     uint32_t *pixels = make_pixels(width, rows * height);
     for (int i = 0; i < STROKES_GLYPHS; i++) {
-        font_draw(c->fonts, style, (unsigned)i, pixels + i / ROW * height * width + i % ROW * cell, width);
+        uint32_t *at = pixels + i / ROW * height * width + i % ROW * cell;
+        font_draw(c->fonts, style, (unsigned)i, at, width);
+        c->ink[style][i] = find_ink(at, width, cell, height);
     }
     SDL_Texture *texture = make_texture(c, pixels, width, rows * height);
     free(pixels);
@@ -167,11 +190,11 @@ void canvas_text(struct canvas *c, int x, int y, enum style style, uint32_t colo
     x -= font_cell_left(c->fonts, style);
     set_ink(glyphs, colour);
     while (*text) {
-        bool blank = *text == ' ';
         int glyph = (int)strokes_glyph(&text);
-        if (!blank) {
-            SDL_Rect from = {glyph % ROW * cell, glyph / ROW * height, cell, height};
-            SDL_RenderCopy(c->renderer, glyphs, &from, &(SDL_Rect){x, y, cell, height});
+        const SDL_Rect *ink = &c->ink[style][glyph]; // copying the rest would cost several times as much
+        if (ink->w) {
+            SDL_Rect from = {glyph % ROW * cell + ink->x, glyph / ROW * height + ink->y, ink->w, ink->h};
+            SDL_RenderCopy(c->renderer, glyphs, &from, &(SDL_Rect){x + ink->x, y + ink->y, ink->w, ink->h});
         }
         x += font_advance(c->fonts, style, (unsigned)glyph);
     }

@@ -60,28 +60,44 @@ static void layout_overlay(struct app *app)
     overlay_layout(&app->sheet, &app->overlay, &status);
 }
 
-// Everything over the picture. What it costs is told: what has been drawn so far is not part of it.
-static void draw_over(struct app *app, int width, int height)
+// Lays everything over the picture out.
+static void layout(struct app *app, int width, int height)
+{
+    struct sheet *s = &app->sheet;
+    sheet_begin(s, app->fonts, width, height, video_picture_area(app->video));
+    if (app->page_text) {
+        page_layout(s, app->page_title, app->page_text, app->page_choices);
+    } else {
+        if (!app->session) {
+            games_layout(app, s);
+        } else if (app->loop_page.open) {
+            loop_page_layout(&app->loop_page, s);
+        } else if (app->panel.open) {
+            pages_layout(app, s);
+        } else {
+            layout_overlay(app);
+        }
+        toast_layout(&app->toasts, s);
+    }
+}
+
+// Draws it, with the graph as it is by now. What that costs is told: what has been drawn so far is not part
+// of it.
+static void draw_over(struct app *app, bool changed)
 {
     struct overlay *o = &app->overlay;
     canvas_flush(app->canvas);
     uint64_t before = SDL_GetPerformanceCounter();
-    sheet_begin(&app->sheet, app->fonts, width, height, video_picture_area(app->video));
-    if (app->page_text) {
-        page_layout(&app->sheet, app->page_title, app->page_text, app->page_choices);
-    } else if (!app->session) {
-        games_layout(app, &app->sheet);
-        toast_layout(&app->toasts, &app->sheet);
-    } else {
+    if (changed) {
+        int width, height;
+        double pixel_ratio;
+        video_size(app->video, &width, &height, &pixel_ratio);
+        fonts_set_scale(app->fonts, sheet_best_scale(height, video_picture_area(app->video),
+                                                     app->settings->overlay_scale, pixel_ratio));
+        layout(app, width, height);
+    }
+    if (app->session && sheet_has_plot(&app->sheet)) {
         overlay_look(o, app->session);
-        if (app->loop_page.open) {
-            loop_page_layout(&app->loop_page, &app->sheet);
-        } else if (app->panel.open) {
-            pages_layout(app, &app->sheet);
-        } else {
-            layout_overlay(app);
-        }
-        toast_layout(&app->toasts, &app->sheet);
     }
     sheet_draw(&app->sheet, app->canvas);
     canvas_flush(app->canvas);
@@ -92,19 +108,15 @@ static void draw_over(struct app *app, int width, int height)
 void draw_all(struct app *app)
 {
     const struct session_picture *picture = app->session ? session_take_picture(app->session) : NULL;
+    bool changed = app->dirty;
     if (picture) {
         video_set_picture(app->video, picture);
-    } else if (!app->dirty) {
+    } else if (!changed) {
         return;
     }
     app->dirty = false;
-    int width, height;
-    double pixel_ratio;
-    video_size(app->video, &width, &height, &pixel_ratio);
-    fonts_set_scale(app->fonts, sheet_best_scale(height, video_picture_area(app->video),
-                                                 app->settings->overlay_scale, pixel_ratio));
     video_draw(app->video);
-    draw_over(app, width, height);
+    draw_over(app, changed);
     if (app->screenshot) {
         app->screenshot = false;
         save_screenshot(app);

@@ -91,6 +91,12 @@ void overlay_tell_switch(const struct overlay *o, char *text, size_t size);
 
 void overlay_layout(struct sheet *s, const struct overlay *o, const struct overlay_status *status);
 
+// ---- overlay_loops.c: with the preset full ----
+
+// On the other side than the figures, between the line of messages and the middle of the picture.
+void overlay_add_loops(struct sheet *s, const struct overlay *o, const struct overlay_status *status,
+                       SDL_Rect figures);
+
 // A number of three digits with k, M or G.
 void overlay_count(char text[16], double value);
 

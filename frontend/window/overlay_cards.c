@@ -9,14 +9,9 @@
 #include "overlay.h"
 
 enum {
-    EDGE = 10, // units from a card to the edge of the window
-    PAD = 14,
     PAD_NARROW = 10,
-    ROW = 21,
-    LINE = 16, // of a paragraph
     CARD = 268, // the card of figures; where there is no room for
     CARD_LEAST = 196, // this, the strip stands for it
-    HOT_LOOPS = 5,
 };
 
 #define DARK_INK 0x00101cffu // on a coloured ground
@@ -50,7 +45,7 @@ static bool is_right(const struct overlay_status *status)
 // line of messages on the left.
 static SDL_Rect place(const struct sheet *s, const struct overlay_status *status, int width, int height)
 {
-    int edge = sheet_px(s, EDGE);
+    int edge = sheet_px(s, CARD_EDGE);
     SDL_Rect at = {is_right(status) ? s->width - edge - width : edge, edge, width, height};
     if (!is_right(status) && at.x + width > s->picture.x) {
         int free = sheet_message_line(s) + edge / 2;
@@ -128,11 +123,11 @@ static void add_strip(struct sheet *s, const struct overlay *o, const struct ove
     struct piece pieces[8];
     int count = strip_pieces(pieces, o, status), rank = 3;
     // It leaves the line of messages free, which is on the left half.
-    int most = s->picture.w / 2 - sheet_px(s, EDGE), width;
+    int most = s->picture.w / 2 - sheet_px(s, CARD_EDGE), width;
     while ((width = strip_width(s, pieces, count, rank)) > most && rank > 0) {
         rank--;
     }
-    if (width > s->width - 2 * sheet_px(s, EDGE)) {
+    if (width > s->width - 2 * sheet_px(s, CARD_EDGE)) {
         return;
     }
     SDL_Rect at = place(s, status, width, sheet_px(s, 26));
@@ -243,8 +238,8 @@ static void add_message(struct pen *p, const struct overlay *o, const struct ove
     int indent = sheet_px(s, 8), lines = sheet_lines(s, p->width - indent, STYLE_LABEL, text);
     lines = lines < 2 ? 2 : lines; // so that nothing moves when a switch is thrown
     sheet_paragraph(s, p->x + indent, p->y + font_ascent(s->fonts, STYLE_LABEL), p->width - indent,
-                    sheet_px(s, LINE), lines, STYLE_LABEL, ink, text);
-    p->y += sheet_px(s, LINE * lines + 3);
+                    sheet_px(s, CARD_LINE), lines, STYLE_LABEL, ink, text);
+    p->y += sheet_px(s, CARD_LINE * lines + 3);
 }
 
 struct row {
@@ -308,17 +303,17 @@ static void add_row(struct pen *p, const struct row *row)
         label = row->shorter;
         value = *row->shorter_value ? row->shorter_value : value;
     }
-    int base = sheet_base(s, p->y, sheet_px(s, ROW));
+    int base = sheet_base(s, p->y, sheet_px(s, CARD_ROW));
     sheet_text(s, p->x, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", label);
     sheet_text_right(s, p->x + p->width, base, STYLE_TEXT, (uint32_t)INK_TEXT, "%s", value);
-    p->y += sheet_px(s, ROW);
+    p->y += sheet_px(s, CARD_ROW);
 }
 
 // The width of the card, which leaves the middle of the picture free; 0: there is no room.
 static int card_width(const struct sheet *s, bool right)
 {
     SDL_Rect middle = sheet_middle(s);
-    int side = (right ? s->width - middle.x - middle.w : middle.x) - sheet_px(s, EDGE);
+    int side = (right ? s->width - middle.x - middle.w : middle.x) - sheet_px(s, CARD_EDGE);
     return side >= sheet_px(s, CARD) ? sheet_px(s, CARD) : side >= sheet_px(s, CARD_LEAST) ? side : 0;
 }
 
@@ -326,7 +321,7 @@ static int card_width(const struct sheet *s, bool right)
 static SDL_Rect add_card(struct sheet *s, int width, const struct overlay *o,
                          const struct overlay_status *status)
 {
-    int pad = sheet_px(s, width < sheet_px(s, CARD) ? PAD_NARROW : PAD);
+    int pad = sheet_px(s, width < sheet_px(s, CARD) ? PAD_NARROW : CARD_PAD);
     unsigned first = s->count;
     struct sheet_item *card = sheet_card(s, (SDL_Rect){0, 0, width, 0}, status->opacity);
     struct pen pen = {s, pad, pad, width - 2 * pad};
@@ -339,7 +334,7 @@ static SDL_Rect add_card(struct sheet *s, int width, const struct overlay *o,
 
     struct row rows[ROWS];
     fill_rows(rows, o, status);
-    int most = s->picture.h * 3 / 5, shown = (most - pen.y - pad) / sheet_px(s, ROW);
+    int most = s->picture.h * 3 / 5, shown = (most - pen.y - pad) / sheet_px(s, CARD_ROW);
     for (int i = 0; i < ROWS; i++) {
         if (rows[i].rank < shown) {
             add_row(&pen, &rows[i]);
@@ -351,208 +346,6 @@ static SDL_Rect add_card(struct sheet *s, int width, const struct overlay *o,
     return at;
 }
 
-// ---- the card of loops ----
-
-static const char *loop_name(const struct machine_loop *loop, char address[16])
-{
-    snprintf(address, 16, "%" PRIx32, loop->header);
-    return *loop->function ? loop->function : address;
-}
-
-static int widest(const struct sheet *s, int width, enum style style, const char *text)
-{
-    int own = font_width(s->fonts, style, text);
-    return own > width ? own : width;
-}
-
-struct loop_row {
-    char name[40], kind[24], rounds[16], saved[16];
-    double share;
-};
-
-static int fill_loops(struct loop_row rows[HOT_LOOPS], const struct overlay *o)
-{
-    double all = (double)(o->figures.total.retired + o->figures.total.credited);
-    int n = 0;
-    for (size_t i = 0; i < o->loop_count && n < HOT_LOOPS; i++) {
-        const struct machine_loop *loop = &o->loops[i];
-        char address[16];
-        if (loop->verdict == MACHINE_LOOP_REJECTED) {
-            continue;
-        }
-        struct loop_row *row = &rows[n++];
-        snprintf(row->name, sizeof row->name, "%s", loop_name(loop, address));
-        snprintf(row->kind, sizeof row->kind, "%s", loop->class_name);
-        double rounds = loop->entries ? (double)loop->iterations / (double)loop->entries : 0;
-        overlay_count(row->rounds, rounds);
-        row->share = all > 0 ? (double)loop->credited / all : 0;
-        snprintf(row->saved, sizeof row->saved, "%.1f %%", 100 * row->share);
-    }
-    return n;
-}
-
-struct columns {
-    int name, kind, rounds, bar, saved; // widths; 0: left out
-    int gap;
-};
-
-// As many columns as fit into width.
-static struct columns fit_columns(const struct sheet *s, const struct loop_row *rows, int count, int width)
-{
-    struct columns c = {.name = font_width(s->fonts, STYLE_LABEL, "hot loops"),
-                        .rounds = font_width(s->fonts, STYLE_LABEL, "rounds"),
-                        .saved = font_width(s->fonts, STYLE_LABEL, "saved"),
-                        .bar = sheet_px(s, 64),
-                        .gap = sheet_px(s, 10)};
-    c.kind = font_width(s->fonts, STYLE_LABEL, "kind");
-    for (int i = 0; i < count; i++) {
-        c.name = widest(s, c.name, STYLE_TEXT, rows[i].name);
-        c.kind = widest(s, c.kind, STYLE_LABEL, rows[i].kind);
-        c.rounds = widest(s, c.rounds, STYLE_TEXT, rows[i].rounds);
-        c.saved = widest(s, c.saved, STYLE_TEXT, rows[i].saved);
-    }
-    if (c.name + c.kind + c.rounds + c.bar + c.saved + 4 * c.gap > width) {
-        c.bar = 0;
-    }
-    if (c.name + c.kind + c.rounds + c.bar + c.saved + 3 * c.gap > width) {
-        c.kind = 0;
-    }
-    return c;
-}
-
-static int columns_width(const struct columns *c)
-{
-    return c->name + c->kind + c->rounds + c->bar + c->saved + (2 + (c->kind > 0) + (c->bar > 0)) * c->gap;
-}
-
-static void add_loop_row(struct sheet *s, int x, int y, const struct columns *c, const struct loop_row *row,
-                         double most)
-{
-    int base = sheet_base(s, y, sheet_px(s, ROW));
-    sheet_text(s, x, base, STYLE_TEXT, (uint32_t)INK_TEXT, "%s", row->name);
-    x += c->name + c->gap;
-    if (c->kind) {
-        sheet_text(s, x, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", row->kind);
-        x += c->kind + c->gap;
-    }
-    sheet_text_right(s, x + c->rounds, base, STYLE_TEXT, (uint32_t)INK_TEXT, "%s", row->rounds);
-    x += c->rounds + c->gap;
-    if (c->bar) {
-        int height = sheet_px(s, 6), top = y + (sheet_px(s, ROW) - height) / 2;
-        int part = (int)(row->share / most * c->bar);
-        sheet_box(s, (SDL_Rect){x, top, c->bar, height}, 0, 0xffffff28);
-        sheet_box(s, (SDL_Rect){x, top, part, height}, 0, (uint32_t)INK_ON);
-        x += c->bar + c->gap;
-    }
-    sheet_text_right(s, x + c->saved, base, STYLE_TEXT, (uint32_t)INK_TEXT, "%s", row->saved);
-}
-
-static void tell_refused(char *text, size_t size, const struct overlay *o)
-{
-    char address[16];
-    int length = snprintf(text, size, "refused %" PRIu64, o->figures.total.loops_rejected);
-    for (size_t i = 0; i < o->loop_count; i++) {
-        const struct machine_loop *loop = &o->loops[i];
-        if (loop->verdict == MACHINE_LOOP_REJECTED && *loop->reason) {
-            length += snprintf(text + length, size - (size_t)length, " · %s: %s", loop_name(loop, address),
-                               loop->reason);
-            break;
-        }
-    }
-}
-
-static void tell_costs(char *text, size_t size, const struct overlay *o, const struct overlay_status *status)
-{
-    const struct overlay_figures *f = &o->figures;
-    int length = snprintf(text, size,
-                          "%s J opens the loop page · overlay %.2f ms a drawing · %.0f system calls a second",
-                          status->leader, o->cost_ms, f->calls);
-    if (f->sound.heard) {
-        snprintf(text + length, size - (size_t)length, " · sound %.0f ms late, %" PRIu32 " gaps",
-                 f->sound.latency_ms, f->sound.under_runs);
-    }
-}
-
-// On the other side than the figures, between the line of messages and the middle of the picture.
-static void add_loops(struct sheet *s, const struct overlay *o, const struct overlay_status *status,
-                      SDL_Rect figures)
-{
-    bool left = is_right(status);
-    int pad = sheet_px(s, PAD), edge = sheet_px(s, EDGE), line = sheet_px(s, LINE), row = sheet_px(s, ROW);
-    int y = sheet_message_line(s) + edge;
-    int from = left ? edge : figures.x + figures.w + edge;
-    int to = left ? figures.x - edge : s->width - edge;
-    int room = sheet_middle(s).y - y - pad;
-    struct loop_row rows[HOT_LOOPS];
-    int count = fill_loops(rows, o), shown = (room - row - line - sheet_px(s, 4)) / row;
-    count = shown < count ? shown : count;
-    if (!status->has_loops || count < 1) {
-        return;
-    }
-    struct columns columns = fit_columns(s, rows, count, to - from - 2 * pad);
-    int width = columns_width(&columns);
-    if (width > to - from - 2 * pad) {
-        return;
-    }
-    // Wide enough for sentences, where there is room.
-    int wanted = sheet_px(s, 428), most = to - from - 2 * pad;
-    wanted = wanted < most ? wanted : most;
-    columns.name += width < wanted ? wanted - width : 0;
-    width = columns_width(&columns);
-    SDL_Rect at = {left ? from : to - width - 2 * pad, y, width + 2 * pad, 0};
-    struct sheet_item *card = sheet_card(s, at, status->opacity);
-    int x = at.x + pad, base = sheet_base(s, y + pad / 2, row);
-    y += pad / 2;
-    const struct {
-        const char *text;
-        int x;
-        bool right;
-    } heads[] = {
-        {"hot loops", x, false},
-        {columns.kind ? "kind" : "", x + columns.name + columns.gap, false},
-        {"rounds",
-         x + columns.name + columns.rounds + columns.gap + (columns.kind ? columns.kind + columns.gap : 0),
-         true},
-        {"saved", x + width, true}};
-    for (int i = 0; i < 4; i++) {
-        if (!*heads[i].text) {
-            continue;
-        }
-        if (heads[i].right) {
-            sheet_text_right(s, heads[i].x, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", heads[i].text);
-        } else {
-            sheet_text(s, heads[i].x, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", heads[i].text);
-        }
-    }
-    y += row;
-    double largest = 0.01;
-    for (int i = 0; i < count; i++) {
-        largest = rows[i].share > largest ? rows[i].share : largest;
-    }
-    for (int i = 0; i < count; i++, y += row) {
-        add_loop_row(s, x, y, &columns, &rows[i], largest);
-    }
-    y += sheet_px(s, 4);
-    char text[320];
-    tell_refused(text, sizeof text, o);
-    int left_lines = (sheet_middle(s).y - y - pad / 2) / line;
-    int lines = sheet_lines(s, width, STYLE_LABEL, text);
-    if (lines <= left_lines) {
-        sheet_paragraph(s, x, y + font_ascent(s->fonts, STYLE_LABEL), width, line, lines, STYLE_LABEL,
-                        (uint32_t)INK_LABEL, text);
-        y += lines * line;
-        left_lines -= lines;
-    }
-    tell_costs(text, sizeof text, o, status);
-    lines = sheet_lines(s, width, STYLE_LABEL, text);
-    if (lines <= left_lines) {
-        sheet_paragraph(s, x, y + font_ascent(s->fonts, STYLE_LABEL), width, line, lines, STYLE_LABEL,
-                        (uint32_t)INK_LABEL, text);
-        y += lines * line;
-    }
-    card->at.h = y + pad / 2 - at.y;
-}
-
 // ---- all of it ----
 
 // Below the middle third, so that it is seen and hides nothing.
@@ -560,7 +353,7 @@ static void add_paused(struct sheet *s, const struct overlay_status *status)
 {
     char hint[64];
     snprintf(hint, sizeof hint, "%s P goes on", status->leader);
-    int pad = sheet_px(s, PAD), gap = sheet_px(s, 10);
+    int pad = sheet_px(s, CARD_PAD), gap = sheet_px(s, 10);
     int word = font_width(s->fonts, STYLE_TITLE, "Paused"), rest = font_width(s->fonts, STYLE_LABEL, hint);
     int width = word + gap + rest + 2 * pad, height = sheet_px(s, 25);
     SDL_Rect middle = sheet_middle(s);
@@ -586,6 +379,6 @@ void overlay_layout(struct sheet *s, const struct overlay *o, const struct overl
     }
     SDL_Rect figures = add_card(s, width, o, status);
     if (status->preset == OVERLAY_FULL) {
-        add_loops(s, o, status, figures);
+        overlay_add_loops(s, o, status, figures);
     }
 }

@@ -10,7 +10,12 @@ void page_layout(struct sheet *s, const char *title, const char *text, const cha
     sheet_text(s, x, at.y + pad + font_ascent(s->fonts, STYLE_TITLE), STYLE_TITLE, (uint32_t)INK_OFF, "%s",
                title);
     int base = at.y + pad + sheet_px(s, 34) + font_ascent(s->fonts, STYLE_CODE);
-    int most = (last - sheet_px(s, 20) - base) / line;
-    sheet_paragraph(s, x, base, width, line, most > 0 ? most : 0, STYLE_CODE, (uint32_t)INK_TEXT, text);
+    int most = (last - sheet_px(s, 20) - base) / line, lines = sheet_lines(s, width, STYLE_CODE, text);
+    if (lines > most) {
+        lines = most - 1;
+        sheet_text(s, x, base + lines * line, STYLE_CODE, (uint32_t)INK_LABEL,
+                   "The rest is on the terminal and in the log.");
+    }
+    sheet_paragraph(s, x, base, width, line, lines, STYLE_CODE, (uint32_t)INK_TEXT, text);
     sheet_text(s, x, last, STYLE_TEXT, (uint32_t)INK_ON, "%s", choices);
 }

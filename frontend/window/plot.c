@@ -7,6 +7,7 @@
 #define AIR 1.25 // above them
 #define LOOKS 6 // before the range shrinks
 #define TIC_MS (1000.0 / 35)
+#define PACE_INK 0xbbbbbb90u
 
 uint32_t plot_colour(enum plot_state state)
 {
@@ -66,20 +67,39 @@ static int evenness(float interval, int height)
     return (int)((1 - (share > 1 ? 1 : share)) * (height - 1));
 }
 
+// The intervals, as few boxes as it takes: mostly they are all alike.
+static void draw_evenness(const struct plot *p, struct canvas *c, const SDL_Rect *at, int unit)
+{
+    int start = at->x, last = evenness(p->frames[0].interval, at->h);
+    for (unsigned i = 1; i <= p->count; i++) {
+        int here = i < p->count ? evenness(p->frames[i].interval, at->h) : last;
+        int x = at->x + (int)((long)i * at->w / PLOT_FRAMES);
+        if (here == last && i < p->count) {
+            continue;
+        }
+        canvas_box(c, &(SDL_Rect){start, at->y + last, x - start, unit}, 0, PACE_INK);
+        int from = here < last ? here : last, to = here < last ? last : here;
+        if (to > from) {
+            canvas_box(c, &(SDL_Rect){x, at->y + from, unit, to - from}, 0, PACE_INK);
+        }
+        start = x;
+        last = here;
+    }
+}
+
 void plot_draw(const struct plot *p, struct canvas *c, const SDL_Rect *at, int unit)
 {
-    int pace = 8 * unit, height = at->h - pace - 2 * unit, bottom = at->y + height;
+    int pace = 8 * unit, height = at->h - pace - 2 * unit, bottom = at->y + height, last = 0;
     if (p->count == 0 || p->range <= 0) {
         return;
     }
-    int last_y = 0, last_pace = 0;
     for (unsigned i = 0; i < p->count; i++) {
         const struct plot_frame *f = &p->frames[i];
         int x = at->x + (int)((long)i * at->w / PLOT_FRAMES);
         int width = at->x + (int)((long)(i + 1) * at->w / PLOT_FRAMES) - x;
         bool clipped = (double)f->emulating > p->range;
-        int rise = clipped ? height : (int)((double)f->emulating * height / p->range);
-        int y = bottom - rise, from = i && last_y < y ? last_y : y, to = i && last_y > y ? last_y : y;
+        int rise = clipped ? height : (int)((double)f->emulating * height / p->range), y = bottom - rise;
+        int from = i && last < y ? last : y, to = i && last > y ? last : y;
         uint32_t colour = plot_colour(f->state);
         canvas_box(c, &(SDL_Rect){x, y, width, rise}, 0, (colour & ~0xffu) | 0x48);
         canvas_box(c, &(SDL_Rect){x, from, width, to - from + unit}, 0, colour);
@@ -89,12 +109,8 @@ void plot_draw(const struct plot *p, struct canvas *c, const SDL_Rect *at, int u
         if (f->mark) {
             canvas_box(c, &(SDL_Rect){x, at->y, unit, height}, 0, (uint32_t)INK_MARK);
         }
-        int even = bottom + 2 * unit + evenness(f->interval, pace);
-        from = i && last_pace < even ? last_pace : even;
-        to = i && last_pace > even ? last_pace : even;
-        canvas_box(c, &(SDL_Rect){x, from, width, to - from + unit}, 0, 0xbbbbbb90);
-        last_y = y;
-        last_pace = even;
+        last = y;
     }
     canvas_box(c, &(SDL_Rect){at->x, bottom, at->w, unit}, 0, 0xffffff60);
+    draw_evenness(p, c, &(SDL_Rect){at->x, bottom + 2 * unit, at->w, pace}, unit);
 }

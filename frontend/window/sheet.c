@@ -250,6 +250,15 @@ int sheet_choice_at(const struct sheet *s, int x, int y)
     return SHEET_NOTHING;
 }
 
+bool sheet_has_plot(const struct sheet *s)
+{
+    bool found = false;
+    for (unsigned i = 0; i < s->count; i++) {
+        found |= s->items[i].kind == SHEET_PLOT;
+    }
+    return found;
+}
+
 void sheet_draw(const struct sheet *s, struct canvas *c)
 {
     for (unsigned i = 0; i < s->count; i++) {

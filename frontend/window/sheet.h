@@ -16,6 +16,14 @@
 
 enum { SHEET_ITEMS = 640, SHEET_WORDS = 32768, SHEET_NOTHING = -1 };
 
+// Of all cards, in units.
+enum {
+    CARD_EDGE = 10, // to the edge of the window
+    CARD_PAD = 14,
+    CARD_ROW = 21,
+    CARD_LINE = 16, // of a paragraph
+};
+
 enum sheet_kind { SHEET_CARD, SHEET_BOX, SHEET_TEXT, SHEET_PLOT, SHEET_PICTURE };
 
 struct sheet_item {
@@ -88,6 +96,8 @@ void sheet_keep(struct sheet *s, unsigned first, int top, int bottom);
 
 // The choice at these pixels, or SHEET_NOTHING.
 int sheet_choice_at(const struct sheet *s, int x, int y);
+
+bool sheet_has_plot(const struct sheet *s);
 
 void sheet_draw(const struct sheet *s, struct canvas *c);
 

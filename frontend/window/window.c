@@ -147,7 +147,9 @@ static void show_hint(struct app *app)
 {
     char *path = path_user(PATH_STATE, "hint-shown"), *folder = path_user(PATH_STATE, NULL);
     if (!path_is_file(path) && path_make_folder(folder) && write_own_file(path, "", 0)) {
-        char *text = text_format("Press %s for switches, sound and keys", app->settings->leader_key);
+        bool usual = strcmp(app->settings->leader_key, LEADER_KEY) == 0;
+        char *text = text_format("Press %s%s for switches, sound and keys", app->settings->leader_key,
+                                 usual ? ", left of 1," : "");
         toast_add_hint(&app->toasts, text, "this hint is shown once");
         free(text);
     }

@@ -222,7 +222,7 @@ static void overlays(void)
                 app.toasts = (struct toasts){.count = 1};
                 snprintf(app.toasts.items[0].text, TOAST_SIZE, "%s",
                          bits % 3 ? "frame times: ~/.local/share/neurodoom/benchmarks/20261122-180000.csv"
-                                  : "Press ` for switches, sound and keys");
+                                  : "Press `, left of 1, for switches, sound and keys");
                 snprintf(app.toasts.items[0].hint, sizeof app.toasts.items[0].hint, "%s",
                          bits % 3 ? "" : "this hint is shown once");
                 toast_layout(&app.toasts, sheet);
