@@ -55,6 +55,8 @@ const struct action_info action_table[ACTION_COUNT] = {
                                 "while another window has the keyboard", PAGE_PLAY, "-", "-", 0},
     [ACTION_SCREENSHOT] = {"screenshot", "Screenshot", "a PNG file of what is seen, in the data folder",
                            PAGE_PICTURE, "T", "PrintScreen", 0},
+    [ACTION_CLEAN_SCREENSHOT] = {"clean-screenshot", "Clean screenshot", "the game's picture alone, 320x200",
+                                 PAGE_PICTURE, "E", "-", 0},
     [ACTION_FULLSCREEN] = {"fullscreen", "Fullscreen", "the whole screen, or a window", PAGE_PICTURE,
                            "Return", "Alt+Return", 0},
     [ACTION_SCALE] = {"scale", "Scale", "fit the window, whole steps only, or stretch", PAGE_PICTURE, "-",

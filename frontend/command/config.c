@@ -59,6 +59,7 @@ static const struct setting fixed[] = {
     {"window", "aspect", KIND_CHOICE, AT(aspect), "4:3", {"4:3", "square"}, 0, 0},
     {"window", "filter", KIND_CHOICE, AT(filter), "sharp", {"sharp", "nearest", "linear"}, 0, 0},
     {"window", "vsync", KIND_SWITCH, AT(vsync), "on", {0}, 0, 0},
+    {"window", "screenshots", KIND_TEXT, AT(screenshots), "", {0}, 0, 0},
     {"window", "pause-unfocused", KIND_SWITCH, AT(pause_unfocused), "on", {0}, 0, 0},
     {"sound", "volume", KIND_NUMBER, AT(volume), "100", {0}, 0, 100},
     {"sound", "mute-unfocused", KIND_SWITCH, AT(mute_unfocused), "on", {0}, 0, 0},

@@ -38,6 +38,7 @@ struct settings {
     int display; // from 1; 0: where geometry says, or any
     int scale, aspect, filter; // enum …_choice
     bool vsync;
+    char *screenshots; // their folder, or empty: that of our data
     bool pause_unfocused;
     int volume; // percent
     bool mute_unfocused;

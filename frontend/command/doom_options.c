@@ -32,6 +32,7 @@ static const struct option own_options[] = {
     {"aspect", OPTION_SETTING, "window.aspect", 0},
     {"filter", OPTION_SETTING, "window.filter", 0},
     {"vsync", OPTION_SETTING, "window.vsync", 0},
+    {"shotdir", OPTION_SETTING, "window.screenshots", 0},
     {"overlay", OPTION_SETTING, "overlay.preset", 0},
     {"overlay-scale", OPTION_SETTING, "overlay.scale", 0},
     {"headless", OPTION_HEADLESS, 0, 0},
@@ -63,7 +64,7 @@ static const struct option own_options[] = {
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
 // Host options that DOOM ports have always written with one dash; only these may be.
-static const char *const one_dash[] = {"fullscreen", "window", "geometry", "help", "version"};
+static const char *const one_dash[] = {"fullscreen", "window", "geometry", "shotdir", "help", "version"};
 
 // DOOM's options: how many values follow at least and at most.
 static const struct {
@@ -339,7 +340,7 @@ void doom_options_print_help(FILE *stream)
           "window\n"
           "  -fullscreen, -window, -geometry WxH[+X+Y], --display N\n"
           "  --scale fit|integer|stretch, --aspect 4:3|square, --filter sharp|nearest|linear\n"
-          "  --vsync on|off, --overlay off|mini|std|full, --overlay-scale N\n"
+          "  --vsync on|off, -shotdir FOLDER, --overlay off|mini|std|full, --overlay-scale N\n"
           "sound\n"
           "  --volume PCT, --mute-unfocused on|off; DOOM's -nosound, -nosfx, -nomusic\n"
           "  --wav FILE            what is heard; --audio-hash FILE: a line a second: second, XXH3-64\n"

@@ -59,7 +59,7 @@ struct app {
     bool unfocused_pause; // because the window lost the focus
     bool focused;
     bool all_keys; // go to the game, but for the one that ends this
-    bool screenshot; // take one at the next drawing
+    enum { SCREENSHOT_NONE, SCREENSHOT_SEEN, SCREENSHOT_CLEAN } screenshot; // to be taken at the next drawing
     bool quitting; // the guest has been asked to
     uint64_t quit_deadline; // SDL_GetTicks64
     bool dirty; // something to be drawn has changed

@@ -301,7 +301,8 @@ void controls_perform(struct app *app, enum action action, unsigned input)
     case ACTION_UNDO_STATE: game_states_perform(app, action, input); break;
     case ACTION_PAUSE: pause_or_go(app); break;
     case ACTION_STEP: step(app); break;
-    case ACTION_SCREENSHOT: app->screenshot = true; break;
+    case ACTION_SCREENSHOT: app->screenshot = SCREENSHOT_SEEN; break;
+    case ACTION_CLEAN_SCREENSHOT: app->screenshot = SCREENSHOT_CLEAN; break;
     case ACTION_FULLSCREEN:
         settings->fullscreen = !settings->fullscreen;
         video_apply(app->video);

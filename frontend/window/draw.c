@@ -7,15 +7,19 @@
 #include <time.h>
 
 #include "controls.h"
-#include "games.h"
 #include "frontend/base/paths.h"
 #include "frontend/base/text.h"
+#include "games.h"
 #include "page.h"
 #include "pages.h"
 
 static void save_screenshot(struct app *app)
 {
-    char *folder = launch_data_folder("screenshots");
+    const char *wanted = app->settings->screenshots;
+    char *folder = *wanted && path_make_folder(wanted) ? text_copy(wanted)
+                   : *wanted                           ? NULL
+                                                       : launch_data_folder("screenshots");
+    bool clean = app->screenshot == SCREENSHOT_CLEAN;
     if (!folder) {
         toast_add(&app->toasts, "no screenshot: its folder cannot be created");
         return;
@@ -28,7 +32,7 @@ static void save_screenshot(struct app *app)
     strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
     // Two within a second are told apart by the milliseconds.
     char *path = text_format("%s/%s-%03ld.png", folder, stamp, now.tv_nsec / 1000000);
-    if (video_save(app->video, path)) {
+    if (clean ? video_save_picture(app->video, path) : video_save(app->video, path)) {
         char *shown = path_shown(path);
         toast_add(&app->toasts, "screenshot: %s", shown);
         free(shown);
@@ -118,8 +122,8 @@ void draw_all(struct app *app)
     video_draw(app->video);
     draw_over(app, changed);
     if (app->screenshot) {
-        app->screenshot = false;
         save_screenshot(app);
+        app->screenshot = SCREENSHOT_NONE;
         app->dirty = true; // for the toast
     }
     video_show(app->video);

@@ -268,6 +268,19 @@ bool video_save(struct video *v, const char *path)
     return good;
 }
 
+bool video_save_picture(const struct video *v, const char *path)
+{
+    uint8_t pixels[HEIGHT][WIDTH][3];
+    for (int y = 0; y < HEIGHT; y++) {
+        for (int x = 0; x < WIDTH; x++) {
+            for (int c = 0; c < 3; c++) {
+                pixels[y][x][c] = (uint8_t)(v->pixels[y * WIDTH + x] >> (16 - 8 * c));
+            }
+        }
+    }
+    return png_write_rgb(path, pixels[0][0], sizeof pixels[0], WIDTH, HEIGHT);
+}
+
 // Where it would come back from fullscreen.
 static void note_place(struct video *v)
 {

@@ -40,6 +40,9 @@ void video_show(struct video *v);
 // Writes what has been drawn so far as a PNG file. False: errno or SDL_GetError tells why.
 bool video_save(struct video *v, const char *path);
 
+// The same of the game's picture alone, as it is.
+bool video_save_picture(const struct video *v, const char *path);
+
 // After the settings for fullscreen or vsync have changed.
 void video_apply(struct video *v);
 
