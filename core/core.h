@@ -168,7 +168,8 @@ bool machine_load(machine *m, const void *data, size_t size, struct error *error
 // Moments: states of the last seconds, each kept as its difference to the next. They take up to limit bytes,
 // the oldest going first; 0, as it is at first: none are kept. False with *error if the host denies it.
 bool machine_keep_moments(machine *m, size_t limit, struct error *error);
-// The state of now becomes a moment. Its number, the next after the newest that is kept; 0 with *error.
+// The state of now becomes a moment. Its number, one more than that of the newest so far (the first is 1); 0
+// with *error.
 uint64_t machine_add_moment(machine *m, struct error *error);
 // Makes m what it was at that moment, which is the newest then: later ones are forgotten. False with *error
 // as machine_load.

@@ -22,8 +22,7 @@ struct moment {
 
 struct moments {
     size_t limit;
-    uint64_t first, last; // numbers; 0 and 0: none
-    uint64_t next; // number of the next one
+    uint64_t first, last; // numbers; none if first is the larger
     struct moment *list; // of first to last
     size_t room;
     size_t packed; // bytes of all of them
@@ -35,7 +34,7 @@ struct moments {
 
 static size_t count_of(const struct moments *k)
 {
-    return k->last ? (size_t)(k->last - k->first + 1) : 0;
+    return (size_t)(k->last + 1 - k->first);
 }
 
 // ---- life ----
@@ -51,7 +50,7 @@ static void forget_all(struct moments *k)
 {
     for (size_t i = 0; i < count_of(k); i++)
         forget(k, &k->list[i]);
-    k->first = k->last = 0;
+    k->first = k->last + 1;
 }
 
 void moments_destroy(machine *m)
@@ -102,7 +101,7 @@ bool machine_keep_moments(machine *m, size_t limit, struct error *error)
         if (k) {
             k->packer = ZSTD_createCCtx();
             k->unpacker = ZSTD_createDCtx();
-            k->next = 1;
+            k->first = 1;
         }
         if (!k || !k->packer || !k->unpacker) {
             moments_destroy(m);
@@ -111,7 +110,7 @@ bool machine_keep_moments(machine *m, size_t limit, struct error *error)
         ZSTD_CCtx_setParameter(k->packer, ZSTD_c_compressionLevel, LEVEL);
     }
     m->moments->limit = limit;
-    if (m->moments->last)
+    if (count_of(m->moments))
         trim(m);
     return true;
 }
@@ -119,7 +118,7 @@ bool machine_keep_moments(machine *m, size_t limit, struct error *error)
 void machine_get_moments(const machine *m, struct machine_moments *moments)
 {
     *moments = (struct machine_moments){0};
-    if (m->moments)
+    if (m->moments && count_of(m->moments))
         *moments = (struct machine_moments){m->moments->first, m->moments->last, bytes_of(m)};
 }
 
@@ -190,7 +189,7 @@ static bool grow(struct moments *k)
 static bool has_way_back(const machine *m)
 {
     const struct journal *j = m->guest.memory.journal;
-    return m->moments->last && j && j->copies && !j->lost;
+    return count_of(m->moments) && j && j->copies && !j->lost;
 }
 
 // Makes the moment that rest is the rest of.
@@ -215,8 +214,7 @@ static bool add(machine *m, struct saved *rest, struct error *error)
         journal_end(&g->memory);
         return error_set(error, "the host denied the protection of the program's memory");
     }
-    k->last = k->next++;
-    k->first = k->first ? k->first : k->last;
+    k->last++;
     k->list[k->last - k->first] = moment;
     k->packed += moment.size;
     free(k->rest.data);
@@ -323,7 +321,7 @@ bool machine_return_to(machine *m, uint64_t moment, struct error *error)
 {
     struct moments *k = m->moments;
     struct saved rest;
-    if (!k || moment < k->first || moment > k->last || !moment)
+    if (!k || moment < k->first || moment > k->last)
         return error_set(error, "moment %" PRIu64 " is not kept", moment);
     if (!has_way_back(m))
         return error_set(error, "the program has made other processes or shared memory since");
@@ -343,7 +341,6 @@ bool machine_return_to(machine *m, uint64_t moment, struct error *error)
     else
         machine_free_rest(plan);
     k->last = moment;
-    k->next = moment + 1; // numbers have no gaps: the list is in their order
     free(k->rest.data);
     k->rest = rest;
     return good || machine_break(m, error);
