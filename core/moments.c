@@ -73,7 +73,7 @@ static size_t bytes_of(const machine *m)
     const struct moments *k = m->moments;
     const struct journal *j = m->guest.memory.journal;
     return k->packed + k->rest.room + k->scratch.room + k->room * sizeof *k->list +
-           (j ? j->noted_ever * GUEST_PAGE : 0);
+           (j ? j->held_count * GUEST_PAGE : 0);
 }
 
 // The oldest go, but never the newest.
@@ -142,7 +142,14 @@ static void rewind_scratch(struct saved *s)
 
 static void exclusive_or(uint8_t *to, const uint8_t *with, size_t size)
 {
-    for (size_t i = 0; i < size; i++)
+    size_t i = 0;
+    for (uint64_t a, b; i + sizeof a <= size; i += sizeof a) {
+        memcpy(&a, to + i, sizeof a);
+        memcpy(&b, with + i, sizeof b);
+        a ^= b;
+        memcpy(to + i, &a, sizeof a);
+    }
+    for (; i < size; i++)
         to[i] ^= with[i];
 }
 

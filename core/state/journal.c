@@ -7,7 +7,7 @@
 
 #define NOTED_BYTES (PAGE_COUNT / 8)
 #define NOTED_WORDS (PAGE_COUNT / 64)
-#define OLD_KEPT 4096u // pages: the memory of more copies than these is given back at the next moment
+#define HELD_MOST 4096u // pages: the memory of more copies than these is given back at the next moment
 #define CLOSED_TOGETHER 16u // pages: noted ones that lie so near are protected in one go
 
 static void *reserve(uint64_t size)
@@ -30,6 +30,7 @@ void journal_destroy(struct memory *m)
     release(j->old, GUEST_SPACE);
     release(j->old_flags, PAGE_COUNT);
     release(j->noted, NOTED_BYTES);
+    release(j->held, NOTED_BYTES);
     release(j, sizeof *j);
     m->journal = NULL;
 }
@@ -42,7 +43,8 @@ static bool create(struct memory *m)
     j->old = reserve(GUEST_SPACE);
     j->old_flags = reserve(PAGE_COUNT);
     j->noted = reserve(NOTED_BYTES);
-    if (!j->old || !j->old_flags || !j->noted) {
+    j->held = reserve(NOTED_BYTES);
+    if (!j->old || !j->old_flags || !j->noted || !j->held) {
         journal_destroy(m);
         return false;
     }
@@ -58,12 +60,20 @@ bool journal_begin(struct memory *m)
     return (m->journal || create(m)) && journal_restart(m);
 }
 
+// Gives the memory of the copies back.
+static void drop_copies(struct journal *j)
+{
+    madvise(j->old, GUEST_SPACE, MADV_DONTNEED);
+    memset(j->held, 0, NOTED_BYTES);
+    j->held_count = 0;
+}
+
 void journal_end(struct memory *m)
 {
     if (!m->journal)
         return;
     m->journal->copies = false;
-    madvise(m->journal->old, GUEST_SPACE, MADV_DONTNEED);
+    drop_copies(m->journal);
 }
 
 // ---- noting ----
@@ -132,10 +142,9 @@ static uint64_t next_noted(const struct journal *j, uint64_t page)
 bool journal_restart(struct memory *m)
 {
     struct journal *j = m->journal;
-    uint64_t first = 0, end = 0, count = 0;
+    uint64_t first = 0, end = 0;
     bool good = true;
     for (uint64_t page = next_noted(j, 0); page < PAGE_COUNT; page = next_noted(j, page + 1)) {
-        count++;
         if (!may_close(m, page))
             continue;
         bool joins = end && page - end <= CLOSED_TOGETHER;
@@ -148,14 +157,16 @@ bool journal_restart(struct memory *m)
         end = page + 1;
     }
     good &= close_pages(m, first, end);
-    for (uint64_t i = 0; i < NOTED_WORDS; i++)
-        if (j->noted[i])
-            j->noted[i] = 0;
-    j->noted_ever += j->copies ? count : 0;
-    if (j->noted_ever > OLD_KEPT && count) {
-        madvise(j->old, GUEST_SPACE, MADV_DONTNEED);
-        j->noted_ever = 0;
+    for (uint64_t i = 0; i < NOTED_WORDS; i++) {
+        if (!j->noted[i])
+            continue;
+        uint64_t new = j->copies ? j->noted[i] & ~j->held[i] : 0;
+        j->held[i] |= new;
+        j->held_count += (uint64_t)__builtin_popcountll(new);
+        j->noted[i] = 0;
     }
+    if (j->held_count > HELD_MOST)
+        drop_copies(j);
     j->copies = good;
     j->lost = false;
     return good;

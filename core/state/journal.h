@@ -14,7 +14,8 @@ struct journal {
     uint8_t *old; // [GUEST_SPACE], address space only: contents at the moment, of noted pages
     uint8_t *old_flags; // [pages], of memory.pages at the moment, of noted pages
     uint64_t *noted; // a bit for each page
-    uint64_t noted_ever; // pages of old that may hold memory
+    uint64_t *held; // a bit for each page of old that may hold memory
+    uint64_t held_count; // of them
     bool copies; // false: nobody wants to come back to the moment; pages are noted without a copy
     bool lost; // shared memory or other processes have come or gone: there is no way back
 };
