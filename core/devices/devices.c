@@ -339,11 +339,13 @@ static void go_live(struct devices *d)
     pthread_mutex_unlock(&d->lock);
 }
 
-static void log_frame(struct devices *d)
+static void log_frame(struct guest *g)
 {
+    struct devices *d = g->devices;
     const struct device_page *page = d->page;
     uint64_t palette = XXH3_64bits(page->palette, sizeof page->palette);
-    if (!input_take_frame(&d->input, XXH3_64bits_withSeed(page->frame, sizeof page->frame, palette)))
+    if (!input_take_frame(&d->input, g->stats.frames,
+                          XXH3_64bits_withSeed(page->frame, sizeof page->frame, palette)))
         go_live(d);
 }
 
@@ -446,7 +448,7 @@ static void present(struct guest *g)
     struct machine_frame frame;
     g->stats.frames++;
     if (g->devices->input.mode != INPUT_LIVE)
-        log_frame(g->devices);
+        log_frame(g);
     take_audio(g);
     devices_get_frame(g, &frame);
     g->host->present(g, &frame);

@@ -123,7 +123,7 @@ static void diverge(struct input_log *log, const char *what, const char *recorde
 {
     log->mode = INPUT_DIVERGED;
     snprintf(log->why, sizeof log->why, "before frame %" PRIu64 " the program %s; in the recording it %s",
-             log->frames + 1, what, recorded);
+             log->frame + 1, what, recorded);
 }
 
 // The next record, which has to be of that kind; kind CLOCK stands for INPUT, too. False: it is not, and the
@@ -194,21 +194,22 @@ uint64_t input_take_number(struct input_log *log, uint64_t number)
     return number;
 }
 
-bool input_take_frame(struct input_log *log, uint64_t fingerprint)
+bool input_take_frame(struct input_log *log, uint64_t number, uint64_t fingerprint)
 {
     struct record record;
     log->clock = 0;
+    log->frame = number;
     if (log->mode == INPUT_RECORDED) {
         add_record(log, MARK, 0);
         add(log, &fingerprint, sizeof fingerprint);
     } else if (next(log, MARK, &record)) {
-        log->frames++;
         if (record.value != 0) {
-            diverge(log, "presented another one", "ended");
+            log->mode = INPUT_DIVERGED;
+            snprintf(log->why, sizeof log->why,
+                     "there is a frame %" PRIu64 "; in the recording the program ended", number);
         } else if (record.fingerprint != fingerprint) {
             log->mode = INPUT_DIVERGED;
-            snprintf(log->why, sizeof log->why, "frame %" PRIu64 " is not the one that was recorded",
-                     log->frames);
+            snprintf(log->why, sizeof log->why, "frame %" PRIu64 " is not the one that was recorded", number);
         }
         if (log->mode == INPUT_REPLAYED && log->at == log->end) {
             log->mode = INPUT_LIVE;

@@ -36,7 +36,7 @@ struct input_log {
     // Replayed: from[at..end), somebody else's.
     const uint8_t *from;
     size_t at, end;
-    uint64_t frames; // compared so far
+    uint64_t frame; // number of the last one
     char why[160];
 };
 
@@ -55,7 +55,7 @@ uint64_t input_take_number(struct input_log *log, uint64_t number); // below 2^6
 
 // A frame has been presented. False: it was the last of a replayed log that does not reach to the program's
 // end; the log is live from now on.
-bool input_take_frame(struct input_log *log, uint64_t fingerprint);
+bool input_take_frame(struct input_log *log, uint64_t number, uint64_t fingerprint);
 // The program has ended.
 void input_take_end(struct input_log *log, uint32_t how);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chunks: HEAD, JSON that says how the game was started; FILE, a path, NUL, and what is in that file, for
-// each file that the game could have changed; INPUT, the log, piece by piece; REWIND, a number: of what came
-// before only so many frames count.
+// each file that the game could have changed; STATE, a machine, if the game does not begin from its start;
+// INPUT, the log, piece by piece; REWIND, a number: of what came before only so many frames count.
 #include "input_file.h"
 
 #include <cjson/cJSON.h>
@@ -23,7 +23,7 @@
 #define PIECE_SIZE 65536u
 #define PIECE_NS 1000000000
 
-enum { CHUNK_HEAD = 1, CHUNK_FILE, CHUNK_INPUT, CHUNK_REWIND };
+enum { CHUNK_HEAD = 1, CHUNK_FILE, CHUNK_STATE, CHUNK_INPUT, CHUNK_REWIND };
 
 // ---- writing ----
 
@@ -32,6 +32,7 @@ struct input_writer {
     struct new_file first; // up to the first piece: only then there is something to replay
     FILE *stream; // then the rest
     bool failed;
+    uint64_t base; // number of the frame before the first
     uint8_t *piece; // recorded, not written yet
     size_t size;
     int64_t written_ns;
@@ -185,6 +186,15 @@ static bool show(struct input_writer *w)
     return w->stream;
 }
 
+bool input_writer_begin(struct input_writer *w, machine *m, const struct machine_bytes *state)
+{
+    struct machine_stats stats;
+    machine_get_stats(m, &stats);
+    w->base = stats.frames;
+    w->failed = state && !chunks_add(w->stream, CHUNK_STATE, state->data, state->size);
+    return !w->failed;
+}
+
 static bool write_piece(struct input_writer *w)
 {
     w->failed = !chunks_add(w->stream, CHUNK_INPUT, w->piece, w->size) || fflush(w->stream) != 0 ||
@@ -216,7 +226,7 @@ bool input_writer_take(struct input_writer *w, machine *m)
 
 bool input_writer_rewind(struct input_writer *w, machine *m, uint32_t frame)
 {
-    uint64_t frames = frame;
+    uint64_t frames = frame - w->base;
     gather(w, m);
     if (w->failed) {
         return true;
@@ -355,6 +365,16 @@ static const char *read_kept_file(struct input_file *f, const struct chunk *chun
     return NULL;
 }
 
+static const char *read_state(struct input_file *f, const struct chunk *chunk)
+{
+    if (f->state.data) {
+        return senseless;
+    }
+    f->state = (struct machine_bytes){memory_resize(NULL, chunk->size + 1), chunk->size};
+    memcpy(f->state.data, chunk->bytes, chunk->size);
+    return NULL;
+}
+
 static const char *read_piece(struct input_file *f, const struct chunk *chunk)
 {
     f->log = memory_resize(f->log, f->extent.size + chunk->size + 1);
@@ -379,6 +399,7 @@ static const char *read_all(struct input_file *f, FILE *from)
 {
     static reading *const readers[] = {[CHUNK_HEAD] = read_head,
                                        [CHUNK_FILE] = read_kept_file,
+                                       [CHUNK_STATE] = read_state,
                                        [CHUNK_INPUT] = read_piece,
                                        [CHUNK_REWIND] = read_rewind};
     enum { KINDS = sizeof readers / sizeof *readers };
@@ -448,5 +469,6 @@ void input_file_free(struct input_file *f)
     free_parts(f->files, f->file_count);
     free(f->cwd);
     free(f->log);
+    free(f->state.data);
     free(f);
 }

@@ -21,6 +21,9 @@ struct input_writer;
 // under its name with its first second, whole up to some second whenever the program ends. NULL: *failure.
 struct input_writer *input_writer_open(const char *path, const struct machine_config *config,
                                        struct failure *failure);
+// The machine, which has not run yet, has been made what was saved: state, or NULL for a game from its start.
+// False, once: errno.
+bool input_writer_begin(struct input_writer *w, machine *m, const struct machine_bytes *state);
 // In the machine's present callback, or after its end: takes what it has recorded. False, once: the file
 // cannot be written any more; errno.
 bool input_writer_take(struct input_writer *w, machine *m);
@@ -48,6 +51,7 @@ struct input_file {
     bool virtual_clock;
     struct input_part *reads, *writes, *files; // files: what was in the second
     size_t read_count, write_count, file_count;
+    struct machine_bytes state; // from which it goes on; none: from the start
     uint8_t *log; // extent.size bytes of it count
     struct machine_input extent;
     bool cut; // the file ends within a chunk

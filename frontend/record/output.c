@@ -232,7 +232,7 @@ bool output_frame(struct output *o, struct session *s, const struct machine_fram
 
 bool output_begin(struct output *o, machine *m, struct failure *failure)
 {
-    return states_begin(o->states, m, failure);
+    return states_begin(o->states, m, o->input, failure);
 }
 
 void output_between(struct output *o, struct session *s)

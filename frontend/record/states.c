@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "states.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +21,9 @@ struct states {
 struct states *states_open(const struct options *options, const struct launch *launch,
                            struct failure *failure)
 {
-    if (options->state && (options->record_input || options->replay_input)) {
+    if (options->state && options->replay_input) {
         fail(failure, STATUS_USAGE,
-             "--state cannot go with --record-input or --replay-input: recordings begin with the game");
+             "--replay-input: the recording says how the game begins; leave out --state");
         return NULL;
     }
     size_t size = sizeof(struct states) + options->saves.count * sizeof(bool);
@@ -38,20 +39,28 @@ struct states *states_open(const struct options *options, const struct launch *l
     return st;
 }
 
-bool states_begin(struct states *st, machine *m, struct failure *failure)
+static bool load(machine *m, const char *path, const struct machine_bytes *bytes, struct failure *failure)
 {
-    const char *path = st->options->state;
-    struct machine_bytes bytes;
     struct error error;
-    if (!path) {
-        return true;
+    return machine_load(m, bytes->data, bytes->size, &error) ||
+           fail(failure, STATUS_USAGE, "the state %s cannot be loaded: %s", path, error.text);
+}
+
+bool states_begin(struct states *st, machine *m, struct input_writer *input, struct failure *failure)
+{
+    const struct input_file *replayed = st->launch->replayed;
+    const char *path = st->options->state;
+    struct machine_bytes bytes = {0};
+    if (replayed && replayed->state.data) {
+        return load(m, st->options->replay_input, &replayed->state, failure);
     }
-    if (!state_file_read(path, &st->identity, NULL, &bytes, failure)) {
-        return false;
+    bool good = !path || (state_file_read(path, &st->identity, NULL, &bytes, failure) &&
+                          load(m, path, &bytes, failure));
+    if (good && input && !input_writer_begin(input, m, path ? &bytes : NULL)) {
+        good = fail(failure, STATUS_USAGE, "cannot write %s: %s", st->options->record_input, strerror(errno));
     }
-    bool good = machine_load(m, bytes.data, bytes.size, &error);
     free(bytes.data);
-    return good || fail(failure, STATUS_USAGE, "the state %s cannot be loaded: %s", path, error.text);
+    return good;
 }
 
 void states_frame(struct states *st, struct session *s, const struct machine_frame *frame)
