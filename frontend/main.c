@@ -25,7 +25,7 @@ static int answer(struct options *options, struct settings *settings)
     case REQUEST_PLAY: return play_by(options, settings, headless_run);
     case REQUEST_HELP: doom_options_print_help(stdout); break;
     case REQUEST_VERSION: about_version(stdout); break;
-    case REQUEST_LIST_WADS: return wad_list(stdout) ? STATUS_OK : STATUS_NO_WAD;
+    case REQUEST_LIST_WADS: return wad_list(stdout, settings->iwad) ? STATUS_OK : STATUS_NO_WAD;
     case REQUEST_LIST_KEYS: about_keys(settings, stdout); break;
     case REQUEST_DUMP_CONFIG: config_dump(settings, stdout); break;
     case REQUEST_PREPARE: return prepare_run(options, settings);

@@ -224,13 +224,14 @@ static void list_file(void *user, const char *path)
     list->playable += info.kind == WAD_IWAD;
 }
 
-unsigned wad_list(FILE *stream)
+unsigned wad_list(FILE *stream, const char *known)
 {
     struct text_list folders = {0};
     struct listing list = {.stream = stream};
     wad_folders(&folders);
     walk(&folders, list_file, &list);
-    char *chosen = wad_find_any(NULL);
+    char *chosen = *known ? wad_resolve(known) : NULL;
+    chosen = chosen ? chosen : wad_find_any(NULL);
     if (chosen) {
         fprintf(stream, "played without -iwad: %s\n", chosen);
         free(chosen);

@@ -21,7 +21,8 @@ void wad_games(struct text_list *paths);
 // with or without ".wad"; a folder means the first IWAD in it. Returns an absolute path on the heap or NULL.
 char *wad_resolve(const char *name);
 
-// For --list-wads: every WAD found and the folders looked in. Returns the number of playable IWADs.
-unsigned wad_list(FILE *stream);
+// For --list-wads: every WAD found, the one that is played if no other is named, known by the settings or
+// empty, and the folders looked in. Returns the number of playable IWADs.
+unsigned wad_list(FILE *stream, const char *known);
 
 #endif

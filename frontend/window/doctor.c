@@ -101,7 +101,10 @@ static void examine_engines(const struct settings *settings, FILE *stream)
 
 static void examine_wads(const struct settings *settings, FILE *stream)
 {
-    char *path = *settings->iwad ? wad_resolve(settings->iwad) : wad_find_any(NULL);
+    char *path = *settings->iwad ? wad_resolve(settings->iwad) : NULL;
+    if (!path && !config_is_users("game.iwad")) {
+        path = wad_find_any(NULL);
+    }
     if (!path) {
         line(stream, "FAIL", "WAD", "%s%s found\nsudo apt install freedoom, or neurodoom -iwad FILE",
              *settings->iwad ? settings->iwad : "none", *settings->iwad ? " not" : "");
