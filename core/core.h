@@ -91,6 +91,9 @@ void machine_set_loops(machine *m, bool on);
 // As last set. Any thread.
 bool machine_get_loops(const machine *m);
 
+// The loop that begins at address alone: whether it may be replaced while loops are on. Any thread.
+void machine_set_loop(machine *m, uint64_t address, bool on);
+
 // Copies the loops with the largest share, the largest first; returns how many, at most max. Any thread.
 size_t machine_list_loops(const machine *m, struct machine_loop *loops, size_t max);
 // Says what became of the loop that begins at address. False if there are no loops to be replaced at all

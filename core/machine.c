@@ -419,6 +419,12 @@ void machine_set_loops(machine *m, bool on)
     atomic_store_explicit(&m->guest.loops_wanted, on, memory_order_relaxed);
 }
 
+void machine_set_loop(machine *m, uint64_t address, bool on)
+{
+    if (m->guest.loops)
+        loops_set(m->guest.loops, (uint32_t)address, on);
+}
+
 bool machine_get_loops(const machine *m)
 {
     return atomic_load_explicit(&m->guest.loops_wanted, memory_order_relaxed);

@@ -87,6 +87,8 @@ static void tell_verdict(struct machine_loop_explanation *e, const struct loop_c
     const char *what = "waits to be examined";
     if (loop->failed)
         what = "switched off: a check found a difference";
+    else if (loop->unwanted)
+        what = "switched off by you";
     else if (loop->state == LOOP_STALE)
         what = "its code has changed since it was examined";
     else if (loop->state == LOOP_EARLIER)
@@ -111,6 +113,7 @@ void explain_loop(struct loops *l, uint32_t header, struct machine_loop_explanat
     e->skipped = loop.skipped;
     e->branch = loop.branch;
     e->in_use = loop.on;
+    e->unwanted = loop.unwanted;
     take_code(e, &loop.body);
     tell_verdict(e, &loop);
     if (loop.state == LOOP_EXAMINED || (loop.state == LOOP_EARLIER && loop.guess.class != LOOP_OTHER))

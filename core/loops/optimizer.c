@@ -238,7 +238,17 @@ void loops_request(struct loops *l, uint32_t header, uint32_t branch)
 
 static bool is_on(const struct loops *l, const struct loop *loop)
 {
-    return l->on && !loop->failed && (l->waits || loop->guess.class != LOOP_POLL);
+    return l->on && !loop->failed && !atomic_load_explicit(&loop->unwanted, memory_order_relaxed) &&
+           (l->waits || loop->guess.class != LOOP_POLL);
+}
+
+void loops_set(struct loops *l, uint32_t header, bool on)
+{
+    struct loop *loop = loops_find(l, header);
+    if (loop) {
+        atomic_store_explicit(&loop->unwanted, !on, memory_order_relaxed);
+        atomic_store_explicit(&l->has_examined, true, memory_order_release); // loops_update looks at all
+    }
 }
 
 struct loop *loops_reserve(struct loops *l, uint32_t header, uint32_t branch)
@@ -465,6 +475,7 @@ bool loops_copy(struct loops *l, uint32_t header, struct loop_copy *copy)
                                    .state = (enum loop_state)state,
                                    .failed = loop->failed,
                                    .on = loop->cell.on != 0,
+                                   .unwanted = atomic_load_explicit(&loop->unwanted, memory_order_relaxed),
                                    .reason = "",
                                    .body = loop->body,
                                    .guess = {.class = LOOP_OTHER},

@@ -34,6 +34,7 @@ struct loop {
     enum machine_loop_verdict verdict;
     bool proposed; // the nets take it for something that can be replaced
     bool failed; // a check has found a difference
+    atomic_bool unwanted; // the user has switched it off
     bool installed;
     bool entered; // the body's registers are those of an entry
     uint32_t handler; // the interpreter's own: of the header's op
@@ -89,6 +90,9 @@ void loops_forget(struct loops *l, uint64_t address, uint64_t length);
 // A check found a difference between a replacement and the plain loop: it is switched off for good.
 void loops_fail(struct loops *l, struct loop *loop, const char *what);
 
+// See machine_set_loop. Any thread.
+void loops_set(struct loops *l, uint32_t header, bool on);
+
 // Adds the loops' part to the counters. Emulation thread.
 void loops_get_stats(const struct loops *l, struct machine_stats *stats);
 // See machine_list_loops.
@@ -99,7 +103,7 @@ struct loop_copy {
     uint32_t header, branch;
     enum loop_state state;
     enum machine_loop_verdict verdict;
-    bool failed, on;
+    bool failed, on, unwanted;
     const char *reason;
     struct loop_body body;
     struct loop_guess guess;

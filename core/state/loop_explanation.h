@@ -22,6 +22,7 @@ struct machine_loop_explanation {
     uint64_t skipped; // iterations that its replacement did
     uint32_t branch; // pc of the branch back to its first instruction
     bool in_use; // its replacement
+    bool unwanted; // it has been switched off by machine_set_loop
     char verdict[112]; // in a few words: "proved, in use"
     unsigned code_count;
     struct machine_loop_code code[LOOP_CODE_MAX];

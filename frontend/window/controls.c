@@ -212,6 +212,21 @@ static void toggle_loops(struct app *app)
     mark_switch(app, on ? "loops on" : "loops off", on ? "loops=on" : "loops=off");
 }
 
+void controls_switch_loop(struct app *app)
+{
+    const struct machine_loop_explanation *e = &app->loop_page.explanation;
+    const char *name = *e->loop.function ? e->loop.function : "loop";
+    if (!e->known || (!e->in_use && !e->unwanted)) {
+        return;
+    }
+    bool on = e->unwanted;
+    char words[48], label[48];
+    machine_set_loop(session_machine(app->session), e->loop.header, on);
+    snprintf(words, sizeof words, "%s %s", name, on ? "on" : "off");
+    snprintf(label, sizeof label, "%s=%s", name, on ? "on" : "off");
+    mark_switch(app, words, label);
+}
+
 static void toggle_idle(struct app *app)
 {
     machine *m = session_machine(app->session);

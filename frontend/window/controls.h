@@ -12,6 +12,8 @@ void controls_perform(struct app *app, enum action action, unsigned input);
 void controls_release(struct app *app);
 // Which of what the nets switch is on.
 enum neural controls_neural(const struct app *app);
+// The loop whose page is open: on or off.
+void controls_switch_loop(struct app *app);
 // The state of every switch, for the panel.
 void controls_values(const struct app *app, char values[ACTION_COUNT][24]);
 // Is the game standing still, for whatever reason?

@@ -52,6 +52,8 @@ static void layout_overlay(struct app *app)
         .opacity = app->settings->overlay_opacity,
         .graph = app->settings->graph,
         .paused = controls_paused(app),
+        .unfocused = app->unfocused_pause,
+        .speed = app->fast_forward ? SPEED_MAX : app->speed,
         .neural = controls_neural(app),
         .engine = machine_engine_name(machine_get_engine(m)),
         .dispatch = machine_has_dispatch(m) ? machine_dispatch_names[machine_get_dispatch(m)] : "",

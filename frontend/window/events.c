@@ -121,6 +121,7 @@ static void choose_in_loop_page(struct app *app, int choice)
     switch (choice) {
     case LOOP_PAGE_NEXT: pages_turn_loop(app, 1); break;
     case LOOP_PAGE_PREVIOUS: pages_turn_loop(app, -1); break;
+    case LOOP_PAGE_SWITCH: controls_switch_loop(app); break;
     case LOOP_PAGE_BACK: app->loop_page.open = false; break;
     default: break;
     }
@@ -146,6 +147,8 @@ static void key_in_loop_page(struct app *app, const SDL_KeyboardEvent *key)
     case SDL_SCANCODE_RIGHT: choose_in_loop_page(app, LOOP_PAGE_NEXT); break;
     case SDL_SCANCODE_UP:
     case SDL_SCANCODE_LEFT: choose_in_loop_page(app, LOOP_PAGE_PREVIOUS); break;
+    case SDL_SCANCODE_RETURN:
+    case SDL_SCANCODE_KP_ENTER: choose_in_loop_page(app, LOOP_PAGE_SWITCH); break;
     case SDL_SCANCODE_PAGEDOWN: scroll_loop_page(app, SCROLL); break;
     case SDL_SCANCODE_PAGEUP: scroll_loop_page(app, -SCROLL); break;
     case SDL_SCANCODE_ESCAPE: choose_in_loop_page(app, LOOP_PAGE_BACK); break;

@@ -176,7 +176,10 @@ static void add_title(struct sheet *s, const struct machine_loop_explanation *e,
 {
     int base = sheet_base(s, y, sheet_px(s, 24)), pad = sheet_px(s, 7), height = sheet_px(s, 21);
     bool refused = strncmp(e->verdict, "refused", 7) == 0;
-    const char *chip = refused ? "refused" : e->in_use ? "proved, in use" : "not in use";
+    const char *chip = refused       ? "refused"
+                       : e->in_use   ? "proved, in use"
+                       : e->unwanted ? "switched off"
+                                     : "not in use";
     int own = font_width(s->fonts, STYLE_BOLD, chip) + 2 * pad;
     SDL_Rect at = {x + width - own, y + sheet_px(s, 1), own, height};
     sheet_box(s, at, sheet_px(s, 3), e->in_use ? (uint32_t)INK_ON : (uint32_t)INK_OFF);
@@ -202,10 +205,14 @@ static int add_choice(struct sheet *s, int x, int base, const char *text, int ch
 
 static void add_foot(struct sheet *s, const struct loop_page *p, int x, int base, int width, bool scrolls)
 {
-    int at = add_choice(s, x, base, "↓ next loop", LOOP_PAGE_NEXT);
-    at = add_choice(s, at, base, "↑ the one before", LOOP_PAGE_PREVIOUS);
+    int at = add_choice(s, x, base, "↓ next", LOOP_PAGE_NEXT);
+    at = add_choice(s, at, base, "↑ previous", LOOP_PAGE_PREVIOUS);
+    if (p->explanation.unwanted || p->explanation.in_use) {
+        at = add_choice(s, at, base, p->explanation.unwanted ? "Enter: on again" : "Enter: off",
+                        LOOP_PAGE_SWITCH);
+    }
     if (scrolls) {
-        at = add_choice(s, at, base, "PageDown, wheel: more", SHEET_NOTHING);
+        at = add_choice(s, at, base, "PageDown: more", SHEET_NOTHING);
     }
     add_choice(s, at, base, "Esc back", LOOP_PAGE_BACK);
     sheet_text_right(s, x + width, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%zu of %zu", p->number, p->count);

@@ -17,7 +17,7 @@ struct loop_page {
 };
 
 // What clicks mean.
-enum { LOOP_PAGE_NEXT, LOOP_PAGE_PREVIOUS, LOOP_PAGE_BACK };
+enum { LOOP_PAGE_NEXT, LOOP_PAGE_PREVIOUS, LOOP_PAGE_SWITCH, LOOP_PAGE_BACK };
 
 // Corrects the scroll where it is too far.
 void loop_page_layout(struct loop_page *p, struct sheet *s);

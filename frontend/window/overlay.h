@@ -33,7 +33,7 @@ struct overlay_mean {
     double ms, error; // and its standard error
 };
 struct overlay_switch {
-    char label[32]; // what, and to what; "" before the first
+    char label[48]; // what, and to what; "" before the first
     uint32_t frame; // the last one before
     struct overlay_mean before, after; // before is 0 where too few frames were seen
     unsigned seen; // frames since; after is known from OVERLAY_COMPARED on
@@ -62,7 +62,8 @@ struct overlay_status {
     int corner; // enum corner_choice
     int opacity; // percent
     bool graph;
-    bool paused, recording;
+    bool paused, unfocused, recording; // unfocused: that is why it is paused
+    unsigned speed; // percent that was asked for, SPEED_MAX
     uint32_t recorded; // frames
     enum neural neural;
     const char *engine;

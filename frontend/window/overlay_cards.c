@@ -10,6 +10,7 @@
 
 enum {
     PAD_NARROW = 10,
+    PIECES = 8, // of the strip
     CARD = 268, // the card of figures; where there is no room for
     CARD_LEAST = 196, // this, the strip stands for it
 };
@@ -89,12 +90,24 @@ static int strip_width(const struct sheet *s, const struct piece *pieces, int co
     return width;
 }
 
-static int strip_pieces(struct piece pieces[8], const struct overlay *o, const struct overlay_status *status)
+// Where it is not DOOM's own.
+static bool tell_speed(char *text, size_t size, const struct overlay_status *status)
+{
+    if (status->speed == SPEED_MAX) {
+        snprintf(text, size, "max speed");
+    } else {
+        snprintf(text, size, "%u %% speed", status->speed);
+    }
+    return status->speed != 100;
+}
+
+static int strip_pieces(struct piece pieces[PIECES], const struct overlay *o,
+                        const struct overlay_status *status)
 {
     const struct overlay_figures *f = &o->figures;
     uint32_t ink;
     const char *words = neural_words(status->neural, &ink);
-    char number[16];
+    char number[16], speed[32];
     int n = 0;
     pieces[n] = (struct piece){.style = STYLE_TEXT, .ink = ink, .gap = 8, .rank = 0};
     snprintf(pieces[n++].text, sizeof pieces[0].text, "• %s", words);
@@ -109,6 +122,10 @@ static int strip_pieces(struct piece pieces[8], const struct overlay *o, const s
         pieces[n] = (struct piece){.style = STYLE_LABEL, .ink = (uint32_t)INK_MARK, .gap = 8, .rank = 1};
         snprintf(pieces[n++].text, sizeof pieces[0].text, "recording %" PRIu32, status->recorded);
     }
+    if (tell_speed(speed, sizeof speed, status)) {
+        pieces[n] = (struct piece){.style = STYLE_LABEL, .ink = (uint32_t)INK_MARK, .gap = 8, .rank = 1};
+        snprintf(pieces[n++].text, sizeof pieces[0].text, "%s", speed);
+    }
     if (f->most > 0) {
         double times = f->most / 100;
         pieces[n] = (struct piece){.style = STYLE_BOLD, .ink = (uint32_t)INK_TEXT, .gap = 4, .rank = 3};
@@ -120,7 +137,7 @@ static int strip_pieces(struct piece pieces[8], const struct overlay *o, const s
 
 static void add_strip(struct sheet *s, const struct overlay *o, const struct overlay_status *status)
 {
-    struct piece pieces[8];
+    struct piece pieces[PIECES];
     int count = strip_pieces(pieces, o, status), rank = 3;
     // It leaves the line of messages free, which is on the left half.
     int most = s->picture.w / 2 - sheet_px(s, CARD_EDGE), width;
@@ -171,6 +188,9 @@ static void add_chips(struct pen *p, const struct overlay_status *status)
     if (status->recording) {
         snprintf(text, sizeof text, "rec %" PRIu32, status->recorded);
         room = add_chip(p, &x, (uint32_t)INK_MARK, text);
+    }
+    if (tell_speed(text, sizeof text, status)) {
+        room = room && add_chip(p, &x, (uint32_t)INK_MARK, text);
     }
     room = room && add_chip(p, &x,
                             !status->has_loops ? neither
@@ -352,7 +372,11 @@ static SDL_Rect add_card(struct sheet *s, int width, const struct overlay *o,
 static void add_paused(struct sheet *s, const struct overlay_status *status)
 {
     char hint[64];
-    snprintf(hint, sizeof hint, "%s P goes on", status->leader);
+    if (status->unfocused) {
+        snprintf(hint, sizeof hint, "until this window is chosen");
+    } else {
+        snprintf(hint, sizeof hint, "%s P goes on", status->leader);
+    }
     int pad = sheet_px(s, CARD_PAD), gap = sheet_px(s, 10);
     int word = font_width(s->fonts, STYLE_TITLE, "Paused"), rest = font_width(s->fonts, STYLE_LABEL, hint);
     int width = word + gap + rest + 2 * pad, height = sheet_px(s, 25);

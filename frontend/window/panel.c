@@ -304,8 +304,8 @@ void panel_layout(struct panel *p, struct sheet *s, const struct panel_view *v)
                 (int)i);
     }
     if (v->count == 0 && v->now) {
-        sheet_text(s, x + sheet_px(s, 10), sheet_base(s, y, row), STYLE_LABEL, (uint32_t)INK_LABEL, "%s",
-                   v->now);
+        sheet_paragraph(s, x + sheet_px(s, 10), sheet_base(s, y, row), width - sheet_px(s, 20), row, rows,
+                        STYLE_LABEL, (uint32_t)INK_LABEL, v->now);
     } else if (v->count && now && !p->fresh) {
         add_now(s, x, end, width, now, &v->rows[p->selected], !columns.meaning, v);
     }

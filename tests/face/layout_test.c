@@ -192,7 +192,11 @@ static void overlays(void)
                                                 .opacity = 82,
                                                 .graph = true,
                                                 .paused = bits & 1,
+                                                .unfocused = bits & 2,
                                                 .recording = bits & 2,
+                                                .speed = bits % 3   ? 100
+                                                         : bits & 4 ? SPEED_MAX
+                                                                    : 75,
                                                 .recorded = 888888,
                                                 .neural = (enum neural)(bits % 5),
                                                 .engine = bits & 4 ? "interp" : "translate",
@@ -249,6 +253,17 @@ static size_t list_actions(enum action_page page, struct panel_row *rows)
     return n;
 }
 
+// Likewise of the page of saved states.
+static size_t list_states(struct panel_row *rows)
+{
+    for (int i = 0; i < 10; i++) {
+        rows[i] = (struct panel_row){.id = i, .label = "Slot 8", .value = "chosen"};
+        snprintf(rows[i].meaning, sizeof rows[i].meaning,
+                 "Freedoom: Phase 2, MAP28, 88:88, 2026-11-22 18:00");
+    }
+    return 10;
+}
+
 static void panels(void)
 {
     static struct panel_row rows[PANEL_ROWS];
@@ -258,8 +273,12 @@ static void panels(void)
         titles[i] = pages[i]->title;
     }
     for (unsigned page = 0; page < PAGES_COUNT; page++) {
-        size_t count = page <= PAGES_COMPARE ? list_actions((enum action_page)page, rows)
-                                             : pages[page]->list(&app, rows, PANEL_ROWS);
+        size_t count = page == PAGES_NEURAL    ? list_actions(PAGE_NEURAL, rows)
+                       : page == PAGES_PLAY    ? list_actions(PAGE_PLAY, rows)
+                       : page == PAGES_PICTURE ? list_actions(PAGE_PICTURE, rows)
+                       : page == PAGES_COMPARE ? list_actions(PAGE_COMPARE, rows)
+                       : page == PAGES_STATES  ? list_states(rows)
+                                               : pages[page]->list(&app, rows, PANEL_ROWS);
         for (size_t selected = 0; selected <= count; selected++) {
             struct panel p = {.open = true, .fresh = selected == count, .page = page, .selected = selected};
             struct panel_view view = {
@@ -273,7 +292,7 @@ static void panels(void)
                            : NULL,
                 .plot = pages[page]->graph ? &app.overlay.plot : NULL};
             for (size_t i = 0; i < count; i++) {
-                rows[i].picture = selected % 2 && page == PAGES_LOOPS ? pixels : NULL;
+                rows[i].picture = selected % 2 && page == PAGES_STATES ? pixels : NULL;
                 rows[i].picture_width = rows[i].picture_height = 8;
             }
             snprintf(where, sizeof where, "%dx%d %s font, page %s, row %zu", width, height,
