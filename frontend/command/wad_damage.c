@@ -101,8 +101,8 @@ static char *check_maps(const struct wad_lump *lumps, size_t count)
 static char *check_textures(const struct wad_lump *list, uint32_t patches)
 {
     enum { HEAD = 22, PATCH = 10 };
-    uint32_t count = list->size < 4 ? UINT32_MAX : little(list->bytes, 4);
-    if (count > list->size / 4 - 1) {
+    uint32_t count = list->size < 4 ? 0 : little(list->bytes, 4);
+    if (list->size < 4 || count > (list->size - 4) / 4) {
         return text_format("%s: a list of %u textures in %zu bytes", list->name, count, list->size);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -133,7 +133,7 @@ static char *check_all_textures(const struct wad_lump *lumps, size_t count)
         return NULL;
     }
     uint32_t patches = names->size < 4 ? 0 : little(names->bytes, 4);
-    if (patches > (names->size - 4) / 8) {
+    if (names->size < 4 || patches > (names->size - 4) / 8) {
         return text_format("PNAMES: a list of %u names in %zu bytes", patches, names->size);
     }
     for (size_t i = 0; !found && i < count; i++) {

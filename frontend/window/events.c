@@ -289,7 +289,12 @@ static void pad_event(struct app *app, const SDL_Event *event)
     }
     if (gone) {
         release_all(app);
+        toast_add(&app->toasts, "a pad has gone");
+    } else if (event->type == SDL_CONTROLLERDEVICEADDED) {
+        const char *name = SDL_GameControllerNameForIndex(event->cdevice.which);
+        toast_add(&app->toasts, "pad: %s", name ? name : "unnamed");
     }
+    app->dirty = true;
 }
 
 // What the mouse points at, or SHEET_NOTHING.
