@@ -162,10 +162,10 @@ struct machine_bytes {
 // done: pipes, sockets, other processes, memory shared with files.
 bool machine_save(machine *m, struct machine_bytes *bytes, struct error *error);
 
-// Makes m, which was created from the same program with the same grants, what the saved one was. The bytes
-// may be anybody's: whatever they hold, the guest can do no more than before. Engine, speed, pause and the
-// like stay as they are. False with *error: nothing has changed, unless the host denied memory midway: then
-// the guest is MACHINE_FAULTED.
+// Makes m, which was created from the same program with the same grants, what the saved one was; its own
+// program may have ended. The bytes may be anybody's: whatever they hold, the guest can do no more than
+// before. Engine, speed, pause and the like stay as they are. False with *error: nothing has changed, unless
+// the host denied memory midway: then the guest is MACHINE_FAULTED.
 bool machine_load(machine *m, const void *data, size_t size, struct error *error);
 
 // Moments: states of the last seconds, each kept as its difference to the next. They take up to limit bytes,

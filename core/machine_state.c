@@ -110,8 +110,6 @@ struct rest_plan *machine_plan_rest(machine *m, struct saved *s)
         return NULL;
     }
     *plan = (struct rest_plan){.cpu = g->cpu};
-    if (g->state != MACHINE_RUNNING)
-        saved_fail(s, "the program has ended");
     transfer_cpu(&plan->cpu, s);
     transfer_counters(&plan->counters, s);
     if (!s->failed)
@@ -135,6 +133,8 @@ void machine_load_rest(machine *m, struct rest_plan *plan)
 {
     struct guest *g = &m->guest;
     g->cpu = plan->cpu;
+    g->state = MACHINE_RUNNING;
+    g->exit_status = 0;
     linux_load(g->process, plan->process);
     devices_load(g->devices, &plan->devices);
     set_counters(m, &plan->counters);

@@ -25,6 +25,8 @@ void saved_fail(struct saved *s, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    for (char *c = text; *c; c++) // what is named may come from the state, and go to a terminal
+        *c = (unsigned char)*c < ' ' || *c == 127 ? '?' : *c;
     error_set(&s->error, "%s", text);
     s->failed = true;
 }

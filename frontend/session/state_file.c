@@ -52,7 +52,11 @@ bool state_identity_read(struct state_identity *identity, const char *program, c
     }
     identity->wad_count = (uint32_t)wads->count;
     for (size_t i = 0; i < wads->count; i++) {
-        snprintf(identity->wads[i].name, sizeof identity->wads[i].name, "%s", path_name(wads->items[i]));
+        char *name = identity->wads[i].name;
+        snprintf(name, sizeof identity->wads[i].name, "%s", path_name(wads->items[i]));
+        for (; *name; name++) {
+            *name = (unsigned char)*name < ' ' || *name == 127 ? '?' : *name;
+        }
         if (!hash_file(wads->items[i], identity->wads[i].sha256, failure)) {
             return false;
         }
@@ -113,9 +117,15 @@ static bool damaged(const char *path, const char *what, struct failure *failure)
     return fail(failure, STATUS_USAGE, "the state %s is damaged: %s", path, what);
 }
 
+// A text that ends within size, and can be shown on a terminal.
 static bool is_text(const char *text, size_t size)
 {
-    return memchr(text, 0, size);
+    size_t length = strnlen(text, size);
+    bool good = length < size;
+    for (size_t i = 0; i < length; i++) {
+        good &= (unsigned char)text[i] >= ' ' && text[i] != 127;
+    }
+    return good;
 }
 
 static bool is_identity(const struct state_identity *identity)

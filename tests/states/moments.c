@@ -303,6 +303,25 @@ static int load_damaged(char **argument)
 
 // ---- any program ----
 
+// A machine like m, which goes, in m's place.
+static machine *replace(machine *m, const struct machine_config *config)
+{
+    struct machine_bytes bytes;
+    struct error error;
+    if (!machine_save(m, &bytes, &error))
+        fail(error.text, 0);
+    machine_destroy(m);
+    struct machine_config other = *config;
+    other.engine = pick(2) ? machine_default_engine() : MACHINE_ENGINE_INTERP;
+    m = create(&other);
+    if (pick(2))
+        machine_run(m, pick(20000000)); // it is somewhere else
+    if (!machine_load(m, bytes.data, bytes.size, &error))
+        fail(error.text, 0);
+    free(bytes.data);
+    return m;
+}
+
 // All that a moment has to bring back.
 struct picture {
     uint8_t *flags; // of all pages
@@ -314,11 +333,12 @@ struct picture {
 
 static char *text; // that the program has written
 static size_t written, length;
+static bool mute; // what is written does not count
 
 static void write_out(void *user, int fd, const char *bytes, size_t size)
 {
     (void)user;
-    if (fd != 1)
+    if (fd != 1 || mute)
         return;
     text = realloc(text, written + size > length ? written + size : length);
     size_t known = length - written < size ? length - written : size;
@@ -402,7 +422,7 @@ static int run_program(char **argument)
     };
     machine *m = create(&config);
     struct picture pictures[KEPT];
-    uint64_t first = 1, last = 0, returns = 0; // moments of which there are pictures
+    uint64_t first = 1, last = 0, returns = 0, loads = 0; // moments of which there are pictures
     long steps = atol(argument[3]);
     keep(m, 256u << 20);
     enum machine_state state = MACHINE_RUNNING;
@@ -416,6 +436,18 @@ static int run_program(char **argument)
             for (; last > to; last--)
                 drop(&pictures[last % KEPT]);
             returns++;
+        } else if (state == MACHINE_RUNNING && pick(30) == 0) {
+            struct picture before = take(m);
+            mute = true;
+            m = replace(m, &config);
+            mute = false;
+            compare(m, &before);
+            drop(&before);
+            for (; last >= first; first++)
+                drop(&pictures[first % KEPT]);
+            first = 1, last = 0;
+            keep(m, 256u << 20);
+            loads++;
         } else if (state == MACHINE_RUNNING) {
             uint64_t moment = add(m);
             if (moment - first >= KEPT)
@@ -424,8 +456,8 @@ static int run_program(char **argument)
             last = moment;
         }
     }
-    printf("%llu returns, status %d, %zu bytes written\n", (unsigned long long)returns,
-           machine_exit_status(m), length);
+    printf("%llu returns, %llu times loaded, status %d, %zu bytes written\n", (unsigned long long)returns,
+           (unsigned long long)loads, machine_exit_status(m), length);
     fwrite(text, 1, length, stderr);
     int status = state == MACHINE_RUNNING ? 0 : machine_exit_status(m);
     machine_destroy(m);
