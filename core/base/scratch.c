@@ -75,17 +75,20 @@ bool scratch_make(struct scratch *s)
     if (!around || *around != '/' || strlen(around) + sizeof "/" PREFIX LETTERS > sizeof s->path)
         around = "/tmp";
     remove_leftovers(around);
-    do {
+    for (;;) {
         snprintf(s->path, sizeof s->path, "%s/" PREFIX LETTERS, around);
-        s->lock = mkdtemp(s->path) ? open(s->path, OPEN_FOLDER) : -1;
+        if (!mkdtemp(s->path))
+            break;
+        s->lock = open(s->path, OPEN_FOLDER);
         if (s->lock >= 0) {
             flock(s->lock, LOCK_EX);
             if (file_is_called(AT_FDCWD, s->path, s->lock))
-                return true;
+                return true; // else it was taken for a leftover before it was locked
             close(s->lock);
-            errno = ENOENT;
+        } else if (errno != ENOENT) {
+            break;
         }
-    } while (errno == ENOENT && access(around, X_OK) == 0); // taken for a leftover before it was locked
+    }
     s->path[0] = '\0';
     return false;
 }
