@@ -12,7 +12,7 @@
 #include "machine_internal.h"
 
 #define LEVEL 1 // of zstd: time counts
-#define SCRATCH_KEPT (16u << 20) // bytes
+#define SCRATCH_KEPT (2u << 20) // bytes
 
 struct moment {
     void *packed; // NULL: nothing leads further back

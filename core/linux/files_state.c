@@ -248,7 +248,7 @@ static void open_record(struct files *f, const struct files_plan *plan, const st
         break;
     case FROM_OTHER:
         saved_expect(s, other && other->kind == (enum descriptor_kind)r->kind, "an open file");
-        if (!s->failed) {
+        if (!s->failed && other) {
             *d = *other;
             d->path = other->path ? strdup(other->path) : NULL;
             d->host = fcntl(other->host, F_DUPFD_CLOEXEC, 3);

@@ -7,7 +7,7 @@
 
 #define NOTED_BYTES (PAGE_COUNT / 8)
 #define NOTED_WORDS (PAGE_COUNT / 64)
-#define HELD_MOST 4096u // pages: the memory of more copies than these is given back at the next moment
+#define HELD_MOST 2048u // pages: the memory of more copies than these is given back at the next moment
 #define CLOSED_TOGETHER 16u // pages: noted ones that lie so near are protected in one go
 
 static void *reserve(uint64_t size)

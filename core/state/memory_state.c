@@ -14,6 +14,7 @@
 
 #define LEVEL 1 // of zstd: time counts
 #define SAVED_FLAGS (PROT_ALL | MEMORY_MAPPED | MEMORY_SHARED | MEMORY_FILE | MEMORY_STEADY)
+#define NO_MEMORY "there is not enough memory to load the state"
 #define STEPS 256u // pages that are read or written at a time
 
 // ---- single pages ----
@@ -375,18 +376,20 @@ static bool read_runs(struct memory_plan *plan, uint64_t limit, struct saved *s)
 
 struct memory_plan *memory_plan_load(struct memory *m, int device_fd, uint64_t limit, struct saved *s)
 {
-    struct memory_plan *plan = calloc(1, sizeof *plan);
     uint32_t count = 0;
     uint8_t has_steady = false;
     SAVED(s, has_steady);
     SAVED(s, count);
     saved_expect(s, has_steady <= 1 && count <= (s->size - s->at) / sizeof(struct run), "its map of memory");
-    if (plan && !s->failed) {
-        *plan = (struct memory_plan){.count = count, .has_steady = has_steady, .device_fd = device_fd};
-        plan->runs = malloc((count + 1) * sizeof *plan->runs);
+    struct memory_plan *plan = s->failed ? NULL : calloc(1, sizeof *plan);
+    if (!plan) {
+        saved_fail(s, NO_MEMORY);
+        return NULL;
     }
-    if (!plan || (!s->failed && !plan->runs))
-        saved_fail(s, "there is not enough memory to load the state");
+    *plan = (struct memory_plan){.count = count, .has_steady = has_steady, .device_fd = device_fd};
+    plan->runs = malloc((count + 1) * sizeof *plan->runs);
+    if (!plan->runs)
+        saved_fail(s, NO_MEMORY);
     if (!s->failed && read_runs(plan, limit, s)) {
         plan->stream = s->data + s->at;
         plan->size = s->size - s->at;

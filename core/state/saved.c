@@ -59,7 +59,7 @@ void saved_bytes(struct saved *s, void *bytes, size_t size)
 {
     if (!s->loading) {
         uint8_t *to = saved_extend(s, size);
-        if (to)
+        if (to && size)
             memcpy(to, bytes, size);
     } else if (s->failed || s->size - s->at < size) {
         saved_expect(s, false, "it ends too soon");
@@ -75,7 +75,7 @@ void saved_text(struct saved *s, char **text, size_t most)
     uint32_t length = !s->loading && *text ? (uint32_t)strlen(*text) : 0;
     SAVED(s, length);
     if (!s->loading) {
-        saved_bytes(s, length ? *text : "", length);
+        saved_bytes(s, *text, length);
         return;
     }
     saved_expect(s, length <= most && length <= s->size - s->at, "a text is too long");
