@@ -178,6 +178,12 @@ uint64_t machine_add_moment(machine *m, struct error *error);
 // as machine_load.
 bool machine_return_to(machine *m, uint64_t moment, struct error *error);
 
+// Runs on from the newest moment, which is now, as if no more input came, until the program has presented so
+// many frames more: config.present gets the last of them. Then m is what it was; clock, sound, counters and
+// log have known nothing of it. False, without that frame, if the program wants to do what cannot be taken
+// back (*error is empty), or with *error as machine_return_to.
+bool machine_run_ahead(machine *m, unsigned frames, struct error *error);
+
 struct machine_moments {
     uint64_t first, last; // their numbers: 0 and 0, if there are none
     size_t bytes; // that they take

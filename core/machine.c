@@ -88,6 +88,8 @@ static void count_dispatch(machine *m)
 
 void machine_publish(machine *m)
 {
+    if (m->guest.ahead)
+        return;
     struct guest *g = &m->guest;
     count_dispatch(m);
     uint64_t now = clock_monotonic_ns(), elapsed = now - m->counted_ns,
@@ -119,6 +121,10 @@ static void skip_time(machine *m)
 static void present(struct guest *g, const struct machine_frame *frame)
 {
     machine *m = (machine *)g;
+    if (g->ahead && --g->ahead_frames > 0)
+        return;
+    if (g->ahead)
+        atomic_store(&g->stop_requested, true);
     if (!g->config.present)
         return;
     machine_publish(m);
@@ -498,7 +504,7 @@ enum machine_state machine_run(machine *m, uint64_t budget)
         if (atomic_exchange_explicit(&g->stop_requested, false, memory_order_acquire))
             break;
     }
-    if (g->state != MACHINE_RUNNING)
+    if (g->state != MACHINE_RUNNING && !g->ahead)
         devices_log_end(g->devices, (uint32_t)g->state);
     machine_publish(m);
     return g->state;

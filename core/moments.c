@@ -352,3 +352,32 @@ bool machine_return_to(machine *m, uint64_t moment, struct error *error)
     k->rest = rest;
     return good || machine_break(m, error);
 }
+
+// ---- and forward ----
+
+#define AHEAD_MOST 200000000u // instructions; a frame has a hundredth of that
+
+bool machine_run_ahead(machine *m, unsigned frames, struct error *error)
+{
+    struct guest *g = &m->guest;
+    const struct machine_stats stats = g->stats;
+    uint64_t end = stats.retired + AHEAD_MOST;
+    error_set(error, "%s", "");
+    if (!m->moments || !m->moments->last || !g->config.device)
+        return error_set(error, "no moments are kept");
+    machine_publish(m);
+    devices_run_ahead(g->devices);
+    g->ahead = true;
+    g->ahead_frames = (int)frames;
+    while (g->ahead_frames > 0 && g->state == MACHINE_RUNNING && g->stats.retired < end)
+        machine_run(m, end - g->stats.retired);
+    bool shown = g->ahead_frames == 0;
+    g->state = MACHINE_RUNNING; // it may have ended there, but not here
+    bool good = machine_return_to(m, m->moments->last, error);
+    if (!good && g->state == MACHINE_RUNNING)
+        machine_break(m, error);
+    g->ahead = false;
+    g->stats.emulating_ns = stats.emulating_ns;
+    g->stats.idle_ns = stats.idle_ns;
+    return good && shown;
+}

@@ -50,6 +50,11 @@ struct devices {
     bool paused;
     struct device_event events[DEVICE_EVENTS];
     unsigned first_event, event_count;
+    // The guest runs ahead: time goes as fast as it can, and what waits in the queue stays there.
+    bool ahead;
+    uint64_t ahead_ns; // its clock then
+    unsigned ahead_events; // of the queue, that it has seen
+    enum input_mode ahead_mode; // of the log, which stands still
 };
 
 // ---- creation ----
@@ -71,7 +76,7 @@ static bool create_page(struct devices *d)
 
 static uint32_t clock_mode(const struct devices *d)
 {
-    return d->speed ? DEVICE_CLOCK_REAL : DEVICE_CLOCK_VIRTUAL;
+    return d->speed && !d->ahead ? DEVICE_CLOCK_REAL : DEVICE_CLOCK_VIRTUAL;
 }
 
 struct devices *devices_create(const struct guest *g)
@@ -138,6 +143,8 @@ void devices_wake(struct devices *d)
 
 static uint64_t clock_locked(const struct devices *d)
 {
+    if (d->ahead)
+        return d->ahead_ns;
     if (d->paused || !d->speed)
         return d->guest_ns;
     return d->guest_ns + (uint64_t)((unsigned __int128)(clock_monotonic_ns() - d->host_ns) * d->speed / 100);
@@ -146,7 +153,10 @@ static uint64_t clock_locked(const struct devices *d)
 // Makes the present moment the one from which the clock is reckoned, before speed or paused change.
 static void set_anchor(struct devices *d)
 {
+    bool ahead = d->ahead;
+    d->ahead = false;
     d->guest_ns = clock_locked(d);
+    d->ahead = ahead;
     d->host_ns = clock_monotonic_ns();
 }
 
@@ -181,6 +191,10 @@ static bool wait_until(struct guest *g, uint64_t deadline, bool for_event)
     bool reached = true;
     pthread_mutex_lock(&d->lock);
     while (clock_locked(d) < deadline && !(for_event && d->event_count)) {
+        if (d->ahead) {
+            d->ahead_ns = deadline;
+            break;
+        }
         if (!d->speed) { // virtual time passes by itself
             if (!d->paused)
                 d->guest_ns = deadline;
@@ -245,10 +259,14 @@ static void gather(struct devices *d, bool takes_input, struct input_point *poin
     if (!d->page || !takes_input)
         return;
     uint32_t waiting = d->ring_head - __atomic_load_n(&d->page->ring.event_tail, __ATOMIC_ACQUIRE);
-    for (; d->event_count && waiting < DEVICE_EVENTS; waiting++) {
-        point->events[point->count++] = d->events[d->first_event];
-        d->first_event = (d->first_event + 1) % DEVICE_EVENTS;
-        d->event_count--;
+    unsigned seen = d->ahead_events;
+    for (; seen < d->event_count && waiting < DEVICE_EVENTS; waiting++)
+        point->events[point->count++] = d->events[(d->first_event + seen++) % DEVICE_EVENTS];
+    if (d->ahead) {
+        d->ahead_events = seen;
+    } else {
+        d->first_event = (d->first_event + seen) % DEVICE_EVENTS;
+        d->event_count -= seen;
     }
     point->has_input = point->count || point->clock_mode != d->page->info.clock_mode;
 }
@@ -306,7 +324,9 @@ uint64_t devices_clock_ns(struct guest *g, bool takes_input)
 {
     struct devices *d = g->devices;
     pthread_mutex_lock(&d->lock);
-    if (!d->speed)
+    if (d->ahead)
+        d->ahead_ns += VIRTUAL_READ_NS;
+    else if (!d->speed)
         d->guest_ns += VIRTUAL_READ_NS;
     uint64_t now = clock_locked(d);
     pthread_mutex_unlock(&d->lock);
@@ -390,7 +410,7 @@ static bool may_sleep(struct guest *g)
 {
     struct devices *d = g->devices;
     pthread_mutex_lock(&d->lock);
-    bool runs = d->speed && !d->paused;
+    bool runs = d->speed && !d->paused && !d->ahead;
     pthread_mutex_unlock(&d->lock);
     return runs && d->page && atomic_load_explicit(&g->idle_wanted, memory_order_relaxed);
 }
@@ -471,7 +491,7 @@ int64_t devices_ioctl(struct guest *g, uint32_t request, uint64_t argument)
             return -EINVAL;
         pthread_mutex_lock(&d->lock);
         uint64_t deadline = clock_locked(d) + argument * 1000000u;
-        bool is_virtual = !d->speed;
+        bool is_virtual = !d->speed || d->ahead;
         pthread_mutex_unlock(&d->lock);
         if (!is_virtual && d->input.mode != INPUT_REPLAYED)
             wait_until(g, deadline, true); // the guest looks at its clock itself
@@ -553,11 +573,44 @@ void devices_check(const struct devices *d, struct saved *s)
     free(unused.page);
 }
 
+// What has run ahead goes back; the clock and the queue have gone on without it.
+static void take_back(struct devices *d, struct saved *s)
+{
+    static struct device_event events[DEVICE_EVENTS];
+    uint64_t guest_ns = d->guest_ns;
+    unsigned first = d->first_event, count = d->event_count;
+    memcpy(events, d->events, sizeof events);
+    transfer(d, s);
+    memcpy(d->events, events, sizeof events);
+    d->guest_ns = guest_ns;
+    d->first_event = first;
+    d->event_count = count;
+    d->ahead = false;
+    d->ahead_events = 0;
+    d->input.mode = d->ahead_mode;
+}
+
+void devices_run_ahead(struct devices *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->ahead_ns = clock_locked(d);
+    d->ahead = true;
+    d->ahead_mode = d->input.mode;
+    d->input.mode = INPUT_LIVE;
+    d->page->info.clock_mode = clock_mode(d);
+    d->page->audio.wanted = false;
+    pthread_mutex_unlock(&d->lock);
+}
+
 void devices_load(struct devices *d, struct saved *s)
 {
     pthread_mutex_lock(&d->lock);
-    transfer(d, s);
-    d->host_ns = clock_monotonic_ns();
+    if (d->ahead) {
+        take_back(d, s);
+    } else {
+        transfer(d, s);
+        d->host_ns = clock_monotonic_ns();
+    }
     d->input.clock = 0; // as behind any frame
     if (d->page) { // what the host says there
         d->page->info.magic = DEVICE_MAGIC;

@@ -31,6 +31,10 @@ uint64_t devices_clock_ns(struct guest *g, bool takes_input);
 void devices_set_speed(struct devices *d, unsigned percent);
 void devices_set_paused(struct devices *d, bool paused);
 
+// From now on until devices_load the guest runs ahead: what the host sees and hears of it does not change,
+// its clock runs as fast as it can, and events that it gets to see stay in the queue. There is a page.
+void devices_run_ahead(struct devices *d);
+
 // The page, the clock and the events that wait to be put into the ring, in a saved state.
 void devices_save(struct devices *d, struct saved *s);
 // Reads what devices_save has written: s has failed if it is not sound. Changes nothing.

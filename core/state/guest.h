@@ -36,6 +36,8 @@ struct guest_host {
     void (*patch_loop)(struct guest *g, struct loop *loop, bool replaced);
 };
 
+enum { AHEAD_BLOCKED = -1 };
+
 struct guest {
     cpu cpu; // first: semantic functions get a pointer to this alone
     struct memory memory;
@@ -62,6 +64,11 @@ struct guest {
     atomic_bool signal_pending; // a host signal for the guest has arrived
     atomic_bool loops_wanted; // machine_set_loops
     atomic_bool idle_wanted; // machine_set_idle
+
+    // Running ahead (machine_run_ahead): frames to go; AHEAD_BLOCKED: the program wants what could not be
+    // taken back.
+    bool ahead;
+    int ahead_frames;
 
     enum machine_state state;
     int exit_status;

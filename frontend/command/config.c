@@ -46,6 +46,7 @@ static const struct setting fixed[] = {
     {"machine", "speed", KIND_SPEED, AT(speed), "auto", {0}, 0, 0},
     {"machine", "clock", KIND_CHOICE, AT(clock), "auto", {"auto", "real", "virtual"}, 0, 0},
     {"machine", "ram", KIND_NUMBER, AT(ram), "256", {0}, 32, 2048},
+    {"machine", "run-ahead", KIND_NUMBER, AT(run_ahead), "0", {0}, 0, 2},
     {"machine", "rewind", KIND_SWITCH, AT(rewind), "on", {0}, 0, 0},
     {"neural", "all", KIND_SWITCH, AT(neural), "on", {0}, 0, 0},
     {"neural", "dispatch", KIND_CHOICE, AT(dispatch), "hybrid", {"off", "hybrid", "pure", "live"}, 0, 0},

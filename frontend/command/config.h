@@ -30,6 +30,7 @@ struct settings {
     int clock; // enum clock_choice
     int ram; // MiB
     bool rewind; // keep what is needed to go back in the game
+    int run_ahead; // frames that the picture is ahead of the game
     bool neural; // everything that a net switches
     int dispatch; // enum machine_dispatch
     bool loops, verify, idle; // see struct machine_config

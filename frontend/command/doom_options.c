@@ -42,6 +42,7 @@ static const struct option own_options[] = {
     {"save-state", OPTION_FRAME_FILE, "game.state", offsetof(struct options, saves)},
     {"frame-hash", OPTION_PATH, 0, offsetof(struct options, frame_hash)},
     {"stats", OPTION_PATH, 0, offsetof(struct options, stats)},
+    {"run-ahead", OPTION_SETTING, "machine.run-ahead", 0},
     {"record-input", OPTION_PATH, 0, offsetof(struct options, record_input)},
     {"replay-input", OPTION_PATH, 0, offsetof(struct options, replay_input)},
     {"explain-loop", OPTION_LOOP, 0, 0},
@@ -352,6 +353,7 @@ void doom_options_print_help(FILE *stream)
           "  --save-state FRAME:FILE  the whole machine behind that frame; --state FILE goes on from there\n"
           "  --record-input FILE   record all that the game hangs on: keys, mouse, clock, saved games\n"
           "  --replay-input FILE   the same game again, frame by frame, with any engine and switches\n"
+          "  --run-ahead 0..2      show what the game will show so many tics later, if keys stay: less lag\n"
           "figures (FILE - is standard output)\n"
           "  --stats FILE.json     counters and game state, renewed every second\n"
           "  --csv FILE            a row a frame; --json FILE the summary\n"

@@ -134,10 +134,14 @@ static void present(void *user, const struct machine_frame *frame)
     if (s->enough) {
         return; // on its way out the guest may present once more
     }
+    if (s->ahead) {
+        session_show(s, frame);
+        return;
+    }
     int64_t now = clock_now_ns();
     struct frame_figures figures;
     measure(s, frame, now, &figures);
-    if (s->callbacks.wake) {
+    if (s->callbacks.wake && !stand_runs_ahead(s)) {
         session_show(s, frame);
     }
     follow_replay(s);

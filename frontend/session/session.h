@@ -144,8 +144,10 @@ void session_call(struct session *s, void (*call)(void *user, struct session *s)
 // In such a call: the game becomes the saved one. False with *error: it goes on as it was.
 bool session_load(struct session *s, const struct machine_bytes *bytes, struct error *error);
 
-// Keeps what is needed to go back in the game, in that many bytes.
-void session_keep_past(struct session *s, size_t bytes);
+// Keeps what is needed to go back in the game, in that many bytes; and shows not the frame that the game has
+// presented, but the one that so many frames later it would, were the keys held on: 0 to 2. Once, after the
+// start.
+void session_keep_past(struct session *s, size_t bytes, unsigned run_ahead);
 // While it is on, the game goes back, twice as fast as it went; it goes on from there.
 void session_rewind(struct session *s, bool on);
 

@@ -45,6 +45,8 @@ struct session {
     bool between_asked, stands_at_frame; // what is to happen when machine_run has returned
     struct timeline timeline;
     size_t past_bytes;
+    unsigned run_ahead; // frames that the picture is ahead of the game
+    bool ahead; // the machine is, right now
     bool logs; // input is recorded or replayed
     bool enough; // the frame callback has said so: the guest has been asked to end, and has until
     int64_t enough_until_ns;

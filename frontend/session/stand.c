@@ -23,12 +23,38 @@ bool stand_is_due(struct session *s)
     return stands;
 }
 
+bool stand_runs_ahead(const struct session *s)
+{
+    return s->run_ahead && s->timeline.on && s->callbacks.wake && !s->enough;
+}
+
+// What the game would show a little later is seen in its place.
+static void run_ahead(struct session *s)
+{
+    struct machine_frame frame;
+    struct error error;
+    s->ahead = true;
+    bool shown = machine_run_ahead(s->machine, s->run_ahead, &error);
+    s->ahead = false;
+    if (!shown && machine_get_frame(s->machine, &frame)) {
+        session_show(s, &frame);
+    }
+    if (*error.text) {
+        session_tell(s, "nothing is shown ahead any more: %s", error.text);
+        s->run_ahead = 0;
+    }
+    s->callbacks.wake(s->callbacks.user);
+}
+
 void stand_at_frame(struct session *s)
 {
     struct error error;
     s->stands_at_frame = false;
     if (s->timeline.on && !timeline_add(&s->timeline, s->machine, s->state.frames, &error)) {
         session_tell(s, "the game cannot be gone back in any more: %s", error.text);
+    }
+    if (stand_runs_ahead(s)) {
+        run_ahead(s);
     }
 }
 
@@ -66,7 +92,7 @@ static void go_back(struct session *s)
 {
     uint32_t frame = 0;
     int64_t due = clock_now_ns();
-    if (!s->timeline.on) {
+    if (!s->timeline.on || s->replaying) {
         s->rewinding = false;
         pthread_mutex_unlock(&s->lock);
         session_tell(s, "the game cannot be gone back in%s", s->replaying ? ": it is a replay" : "");
@@ -78,7 +104,7 @@ static void go_back(struct session *s)
         pthread_mutex_unlock(&s->lock);
         uint32_t back = step_back(s);
         frame = back ? back : frame;
-        due += atomic_load(&s->speed) || !back ? TIMELINE_FRAMES * TIC_NS / 2 : 0;
+        due += atomic_load(&s->speed) || !back ? s->timeline.every * TIC_NS / 2 : 0;
         struct timespec until = {due / 1000000000, due % 1000000000};
         pthread_mutex_lock(&s->lock);
         while (s->rewinding && !s->stop && pthread_cond_timedwait(&s->changed, &s->lock, &until) == 0) {
@@ -149,7 +175,8 @@ static void keep_past(void *user, struct session *s)
 {
     (void)user;
     struct error error;
-    if (!timeline_keep(&s->timeline, s->machine, s->past_bytes, &error)) {
+    unsigned every = s->run_ahead ? 1 : TIMELINE_FRAMES;
+    if (!timeline_keep(&s->timeline, s->machine, s->past_bytes, every, &error)) {
         session_tell(s, "the game cannot be gone back in: %s", error.text);
     }
 }
@@ -160,7 +187,7 @@ bool session_load(struct session *s, const struct machine_bytes *bytes, struct e
         return error_set(error, "a recording of input is under way: no state is loaded");
     }
     // What came before is no past of the game that is loaded.
-    timeline_keep(&s->timeline, s->machine, 0, error);
+    timeline_keep(&s->timeline, s->machine, 0, 1, error);
     bool good = machine_load(s->machine, bytes->data, bytes->size, error);
     keep_past(NULL, s);
     if (good) {
@@ -170,9 +197,10 @@ bool session_load(struct session *s, const struct machine_bytes *bytes, struct e
     return good;
 }
 
-void session_keep_past(struct session *s, size_t bytes)
+void session_keep_past(struct session *s, size_t bytes, unsigned run_ahead)
 {
     s->past_bytes = bytes;
+    s->run_ahead = run_ahead;
     session_call(s, keep_past, NULL);
 }
 

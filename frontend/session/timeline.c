@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-bool timeline_keep(struct timeline *t, machine *m, size_t bytes, struct error *error)
+bool timeline_keep(struct timeline *t, machine *m, size_t bytes, unsigned every, struct error *error)
 {
     t->count = 0;
+    t->every = every;
     t->on = machine_keep_moments(m, bytes, error) && bytes;
     return t->on || !bytes;
 }
@@ -26,7 +27,7 @@ static void drop_old(struct timeline *t, const machine *m)
 bool timeline_add(struct timeline *t, machine *m, uint32_t frame, struct error *error)
 {
     t->stands = false;
-    if (!t->on || ++t->frames < TIMELINE_FRAMES) {
+    if (!t->on || ++t->frames < t->every) {
         return true;
     }
     t->frames = 0;
@@ -62,16 +63,4 @@ uint32_t timeline_back(struct timeline *t, machine *m, struct error *error)
     t->stands = true;
     t->frames = 0;
     return t->kept[t->count - 1].frame;
-}
-
-uint32_t timeline_reach(const struct timeline *t, const machine *m, uint32_t frame)
-{
-    struct machine_moments moments;
-    machine_get_moments(m, &moments);
-    for (size_t i = 0; i < t->count; i++) {
-        if (moments.first && t->kept[i].moment >= moments.first && t->kept[i].frame < frame) {
-            return frame - t->kept[i].frame;
-        }
-    }
-    return 0;
 }

@@ -9,6 +9,7 @@
 #include "frontend/base/paths.h"
 
 #define PAST_BYTES (64u << 20)
+#define LEAST_BYTES (1u << 20) // the newest is always kept
 
 // The game and its add-ons, as the name of a folder: "freedoom1", "doom2+nerve".
 static char *folder_name(const struct text_list *wads)
@@ -31,8 +32,10 @@ void game_states_open(struct app *app)
     app->slots = slots_open(folder, app->launch.program, &app->launch.wads);
     free(folder);
     free(name);
-    if (app->settings->rewind && !app->launch.replayed) {
-        session_keep_past(app->session, PAST_BYTES);
+    const struct settings *settings = app->settings;
+    bool rewinds = settings->rewind && !app->launch.replayed;
+    if (rewinds || settings->run_ahead) {
+        session_keep_past(app->session, rewinds ? PAST_BYTES : LEAST_BYTES, (unsigned)settings->run_ahead);
     }
 }
 

@@ -119,7 +119,7 @@ int main(int argc, char **argv)
     if (!s)
         return failure_report(&failure);
     if (bytes)
-        session_keep_past(s, bytes);
+        session_keep_past(s, bytes, 0);
     double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     while (frame_now(s) < frames)
         rest(10);
