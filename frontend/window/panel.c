@@ -12,8 +12,11 @@ enum {
     ROW_LEAST = 23, // where there is little room
     ROW_PICTURE = 56,
     TABS = 27,
+    TAB_PAD = 12,
+    TAB_PAD_LEAST = 5,
     LINE = 18,
     NOW = 100, // what the selected row is doing: five lines
+    NOW_LEAST = 82, // where there is little room: four
     SWITCH = 30, // width of the pill
     FIRST_TAB = 1000, // choices: rows from 0, tabs from here
 };
@@ -163,11 +166,24 @@ static void add_row(struct sheet *s, SDL_Rect at, const struct columns *c, const
     sheet_choose(s, first, choice);
 }
 
+// Units beside the title of a page: as many as let all stand in a line, if that is possible.
+static int tab_pad(const struct sheet *s, int width, const struct panel_view *v)
+{
+    int pad = TAB_PAD, titles = 0;
+    for (unsigned i = 0; i < v->pages; i++) {
+        titles += font_width(s->fonts, STYLE_TEXT, v->titles[i]);
+    }
+    while (pad > TAB_PAD_LEAST && titles + (int)v->pages * 2 * sheet_px(s, pad) > width) {
+        pad--;
+    }
+    return sheet_px(s, pad);
+}
+
 // The titles of the pages; more than one line where the window is narrow. Returns the height.
 static int add_tabs(struct sheet *s, int x, int y, int width, const struct panel *p,
                     const struct panel_view *v)
 {
-    int from = x, row = sheet_px(s, TABS), top = y, pad = sheet_px(s, 12);
+    int from = x, row = sheet_px(s, TABS), top = y, pad = tab_pad(s, width, v);
     for (unsigned i = 0; i < v->pages; i++) {
         int own = font_width(s->fonts, STYLE_TEXT, v->titles[i]) + 2 * pad;
         if (x > from && x + own > from + width) {
@@ -188,9 +204,9 @@ static int add_tabs(struct sheet *s, int x, int y, int width, const struct panel
 
 static int tabs_height(const struct sheet *s, int width, const struct panel_view *v)
 {
-    int x = 0, lines = 1;
+    int x = 0, lines = 1, pad = tab_pad(s, width, v);
     for (unsigned i = 0; i < v->pages; i++) {
-        int own = font_width(s->fonts, STYLE_TEXT, v->titles[i]) + 2 * sheet_px(s, 12);
+        int own = font_width(s->fonts, STYLE_TEXT, v->titles[i]) + 2 * pad;
         if (x && x + own > width) {
             x = 0;
             lines++;
@@ -275,13 +291,12 @@ void panel_layout(struct panel *p, struct sheet *s, const struct panel_view *v)
     int bottom = sheet_status_bar(s) - 2 * edge - sheet_px(s, 32);
     struct columns columns =
         measure(s, v, width - sheet_px(s, 20) - (pictures ? sheet_px(s, 2 * ROW_PICTURE) : 0));
-    int now = v->now || !columns.meaning ? sheet_px(s, NOW) : 0,
-        head = sheet_px(s, 28) + tabs_height(s, width, v) + sheet_px(s, 8);
-    int room = bottom - edge - 2 * sheet_px(s, 10) - head - now;
-    int row = sheet_px(s, pictures ? ROW_PICTURE : ROW);
-    if (!pictures && room < 8 * row) {
-        row = sheet_px(s, ROW_LEAST);
-    }
+    int head = sheet_px(s, 28) + tabs_height(s, width, v) + sheet_px(s, 8);
+    int room = bottom - edge - 2 * sheet_px(s, 10) - head;
+    bool small = room < sheet_px(s, NOW + 8 * ROW);
+    int now = v->now || !columns.meaning ? sheet_px(s, small ? NOW_LEAST : NOW) : 0;
+    int row = sheet_px(s, pictures ? ROW_PICTURE : small ? ROW_LEAST : ROW);
+    room -= now;
     int shown = room / row;
     p->shown = shown < 1 ? 1 : (size_t)shown < v->count ? (size_t)shown : v->count;
     scroll(p, v->count);
