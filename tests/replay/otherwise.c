@@ -3,6 +3,8 @@
 #include "core/devices/input_log.h"
 
 bool __real_input_take_frame(struct input_log *log, uint64_t number, uint64_t fingerprint);
+bool __wrap_input_take_frame(struct input_log *log, uint64_t number, uint64_t fingerprint);
+
 bool __wrap_input_take_frame(struct input_log *log, uint64_t number, uint64_t fingerprint)
 {
     return __real_input_take_frame(log, number, fingerprint ^ (number == 100));
