@@ -144,6 +144,26 @@ static void examine_sound(FILE *stream)
     audio_close(a);
 }
 
+static void examine_pads(FILE *stream)
+{
+    int pads = 0;
+    if (SDL_InitSubSystem(SDL_INIT_GAMECONTROLLER) != 0) {
+        line(stream, "WARN", "pad", "%s", SDL_GetError());
+        return;
+    }
+    for (int i = 0; i < SDL_NumJoysticks(); i++) {
+        const char *name = SDL_JoystickNameForIndex(i);
+        bool known = SDL_IsGameController(i);
+        line(stream, known ? "ok" : "WARN", "pad", "%s%s", name ? name : "unnamed",
+             known ? "" : ": SDL does not know its buttons; SDL_GAMECONTROLLERCONFIG tells it");
+        pads++;
+    }
+    if (!pads) {
+        line(stream, "n/a", "pad", "none is plugged in");
+    }
+    SDL_QuitSubSystem(SDL_INIT_GAMECONTROLLER);
+}
+
 static void examine_folders(FILE *stream)
 {
     static const struct {
@@ -216,6 +236,7 @@ bool doctor_examine(const struct settings *settings, FILE *stream)
     examine_font(settings, stream);
     examine_folders(stream);
     examine_sound(stream);
+    examine_pads(stream);
     examine_nets(stream);
     return !failed;
 }
@@ -242,7 +263,9 @@ void doctor_features(FILE *stream)
             "record csv json       yes\n"
             "bench ab              no\n"
             "sound                 yes\n"
-            "pad states            no\n"
+            "pad                   yes\n"
+            "states                yes\n"
+            "replay                yes\n"
             "screenshots           yes (libpng %s)\n",
             translate, loops ? ", loops" : "", loops ? "yes" : "no (built without LLVM)", sdl.major,
             sdl.minor, sdl.patch, png_get_libpng_ver(NULL));
