@@ -15,25 +15,35 @@ static const char *bytes(unsigned n)
     return n == 1 ? "byte" : "bytes";
 }
 
+// The bracket that closes the one at open, or NULL.
+static char *closing(char *open)
+{
+    int depth = 0;
+    for (char *p = open; *p; p++) {
+        depth += (*p == '(') - (*p == ')');
+        if (!depth)
+            return p;
+    }
+    return NULL;
+}
+
 // Takes the words for widths out of a formula, and the brackets around all of it: widening and narrowing say
 // nothing to those who do not look at bits.
 static void simplify(char *words)
 {
     static const char *const widths[] = {"zext64", "zext32", "sext64", "sext32", "low32", "low16", "low8"};
-    for (size_t i = 0; i <= sizeof widths / sizeof *widths; i++) {
-        const size_t name = i ? strlen(widths[i - 1]) : 0;
-        char *at;
-        while ((at = i ? strstr(words, widths[i - 1]) : words) != NULL && at[name] == '(') {
-            char *end = at + name;
-            int depth = 0;
-            do {
-                depth += (*end == '(') - (*end == ')');
-            } while (depth && *++end);
-            if (!*end || (!i && end[1]))
-                break;
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        const size_t name = strlen(widths[i]);
+        char *at, *end;
+        while ((at = strstr(words, widths[i])) != NULL && (end = closing(at + name)) != NULL) {
             memmove(end, end + 1, strlen(end));
             memmove(at, at + name + 1, strlen(at + name));
         }
+    }
+    char *end = *words == '(' ? closing(words) : NULL;
+    if (end && !end[1]) {
+        *end = '\0';
+        memmove(words, words + 1, strlen(words));
     }
     char *bits = strstr(words, " (32 bits)");
     if (bits)
@@ -154,7 +164,6 @@ static void tell_value(struct text *t, const struct machine_loop_explanation *e,
             return;
         }
         loop_node_print(s, s->vars[r].value, words, sizeof words);
-        simplify(words);
         simplify(words);
         if (strlen(words) <= FORMULA_MAX && !strchr(words, 'm')) // not of what is loaded, which has no name
             text_add(t, "x%u = %s", r, words);

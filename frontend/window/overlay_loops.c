@@ -108,8 +108,8 @@ static void tell_refused(char *text, size_t size, const struct overlay *o)
     for (size_t i = 0; i < o->loop_count; i++) {
         const struct machine_loop *loop = &o->loops[i];
         if (loop->verdict == MACHINE_LOOP_REJECTED && *loop->reason) {
-            length += snprintf(text + length, size - (size_t)length, " · %s: %s", loop_name(loop, address),
-                               loop->reason);
+            snprintf(text + length, size - (size_t)length, " · %s: %s", loop_name(loop, address),
+                     loop->reason);
             break;
         }
     }

@@ -21,14 +21,15 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double plot_percentile(const struct plot *p, bool interval, double share)
+// The emulating ms that this share of the frames does not exceed.
+static double percentile(const struct plot *p, double share)
 {
     float values[PLOT_FRAMES];
     for (unsigned i = 0; i < p->count; i++) {
-        values[i] = interval ? p->frames[i].interval : p->frames[i].emulating;
+        values[i] = p->frames[i].emulating;
     }
     qsort(values, p->count, sizeof *values, by_size);
-    return p->count ? (double)values[(unsigned)(share * (p->count - 1))] : 0;
+    return (double)values[(unsigned)(share * (p->count - 1))];
 }
 
 // The smallest of 1, 2, 5, 10, 20, … (and their tenths and so on) that is not below ms.
@@ -52,7 +53,7 @@ void plot_scale(struct plot *p)
     if (p->count == 0) {
         return;
     }
-    double wanted = round_up(plot_percentile(p, false, SHARE) * AIR);
+    double wanted = round_up(percentile(p, SHARE) * AIR);
     p->idle_looks = wanted < p->range ? p->idle_looks + 1 : 0;
     if (wanted > p->range || p->idle_looks >= LOOKS) {
         p->range = wanted;

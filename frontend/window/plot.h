@@ -24,9 +24,6 @@ struct plot {
     } frames[PLOT_FRAMES];
 };
 
-// A figure of these frames: emulating ms, or the interval, of which a share is not above it.
-double plot_percentile(const struct plot *p, bool interval, double share);
-
 // Sets the range to a round number that most frames fit into: at once where it is too small, and only after a
 // while where it is too large. Once for each refresh of the figures.
 void plot_scale(struct plot *p);
