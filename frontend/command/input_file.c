@@ -20,6 +20,7 @@
 #define MAGIC "NDINPUT\n"
 #define VERSION 1
 #define FILES_MOST (64u << 20) // bytes in folders that the game may write in
+#define LOG_MOST ((size_t)4 << 30) // bytes: weeks
 #define PIECE_SIZE 65536u
 #define PIECE_NS 1000000000
 
@@ -355,9 +356,10 @@ static const char *read_kept_file(struct input_file *f, const struct chunk *chun
         within |= place->folder ? path_is_at_or_below(guest, place->guest) && strcmp(guest, place->guest) != 0
                                 : strcmp(guest, place->guest) == 0;
     }
-    if (head > chunk->size || !within || !is_plain_path(guest)) {
+    if (head > chunk->size || !within || !is_plain_path(guest) || chunk->size > FILES_MOST - f->kept) {
         return senseless;
     }
+    f->kept += chunk->size;
     struct input_part *file = add_part(&f->files, &f->file_count, guest);
     file->size = chunk->size - head;
     file->bytes = memory_resize(NULL, file->size + 1);
@@ -377,6 +379,9 @@ static const char *read_state(struct input_file *f, const struct chunk *chunk)
 
 static const char *read_piece(struct input_file *f, const struct chunk *chunk)
 {
+    if (chunk->size > LOG_MOST - f->extent.size) {
+        return senseless;
+    }
     f->log = memory_resize(f->log, f->extent.size + chunk->size + 1);
     memcpy(f->log + f->extent.size, chunk->bytes, chunk->size);
     f->extent.size += chunk->size;

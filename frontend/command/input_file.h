@@ -51,6 +51,7 @@ struct input_file {
     bool virtual_clock;
     struct input_part *reads, *writes, *files; // files: what was in the second
     size_t read_count, write_count, file_count;
+    size_t kept; // bytes of the third, names included
     struct machine_bytes state; // from which it goes on; none: from the start
     uint8_t *log; // extent.size bytes of it count
     struct machine_input extent;

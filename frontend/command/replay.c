@@ -37,7 +37,7 @@ static char *find_file(const struct options *options, const struct input_part *p
 {
     char sum[65], *path = find_named(options, part->sha256);
     if (!path) {
-        path = sha256_file(part->guest, sum) ? text_copy(part->guest) : wad_resolve(path_name(part->guest));
+        path = path_is_file(part->guest) ? text_copy(part->guest) : wad_resolve(path_name(part->guest));
     }
     if (path && (!sha256_file(path, sum) || strcmp(sum, part->sha256) != 0)) {
         free(path);

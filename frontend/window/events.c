@@ -90,6 +90,9 @@ static void key_in_panel(struct app *app, const SDL_KeyboardEvent *key)
     if (action == ACTION_NONE && !key->repeat) {
         action = input_direct(&app->input, key);
     }
+    if (action != ACTION_NONE && action_table[action].held) {
+        action = ACTION_NONE; // makes no sense here, and Tab turns the pages
+    }
     if (key->keysym.scancode == app->input.leader) {
         panel->open &= key->repeat != 0;
         app->dirty = true;

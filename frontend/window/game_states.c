@@ -100,7 +100,6 @@ static void shrink(const struct state_summary *summary, uint32_t *to)
 
 // As the files said when they were last looked at: the page is drawn more often than they change.
 static struct {
-    bool used;
     char meaning[112];
     uint32_t picture[PICTURE_WIDTH * PICTURE_HEIGHT];
 } seen[SLOTS];
@@ -110,8 +109,9 @@ static void look(const struct slots *slots, unsigned slot)
     static struct state_summary summary;
     struct tm local;
     char saved[32] = "";
-    seen[slot].used = slots_look(slots, slot, &summary);
-    if (!seen[slot].used) {
+    memset(seen[slot].picture, 0, sizeof seen[slot].picture);
+    snprintf(seen[slot].meaning, sizeof seen[slot].meaning, "empty");
+    if (!slots_look(slots, slot, &summary)) {
         return;
     }
     localtime_r(&(time_t){summary.saved_at}, &local);
@@ -134,12 +134,10 @@ static size_t list(struct app *app, struct panel_row *rows, size_t most)
         *row = (struct panel_row){.id = (int)slot};
         snprintf(row->label, sizeof row->label, "Slot %u", slot);
         snprintf(row->value, sizeof row->value, "%s", slot == app->slot ? "chosen" : "");
-        snprintf(row->meaning, sizeof row->meaning, "%s", seen[slot].used ? seen[slot].meaning : "empty");
-        if (seen[slot].used) {
-            row->picture = seen[slot].picture;
-            row->picture_width = PICTURE_WIDTH;
-            row->picture_height = PICTURE_HEIGHT;
-        }
+        snprintf(row->meaning, sizeof row->meaning, "%s", seen[slot].meaning);
+        row->picture = seen[slot].picture;
+        row->picture_width = PICTURE_WIDTH;
+        row->picture_height = PICTURE_HEIGHT;
     }
     return SLOTS < most ? SLOTS : most;
 }
