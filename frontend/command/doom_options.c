@@ -290,7 +290,7 @@ bool doom_options_playable(const char *path, struct failure *failure)
     return good;
 }
 
-void doom_options_play(struct options *options, const struct text_list *files)
+bool doom_options_play(struct options *options, const struct text_list *files, struct failure *failure)
 {
     static const char *const starts[] = {"-warp", "-wart", "-episode", "-loadgame"};
     size_t kept = 0;
@@ -307,11 +307,11 @@ void doom_options_play(struct options *options, const struct text_list *files)
         }
     }
     options->doom_count = kept;
-    for (size_t i = 0; i < files->count; i++) {
-        struct failure failure = {0};
-        add_loose_file(options, files->items[i], &failure);
-        free(failure.text);
+    bool good = true;
+    for (size_t i = 0; good && i < files->count; i++) {
+        good = add_loose_file(options, files->items[i], failure);
     }
+    return good;
 }
 
 void doom_options_print_help(FILE *stream)

@@ -18,8 +18,8 @@ const struct doom_option *doom_options_given(const struct options *options, cons
 // Whether a file can be played as it is: a game, an add-on, a demo or a patch. False: *failure says what it
 // is.
 bool doom_options_playable(const char *path, struct failure *failure);
-// From now on these files, which are playable, are what is played, and from their beginning.
-void doom_options_play(struct options *options, const struct text_list *files);
+// From now on these files are what is played, and from their beginning. False: *failure, one is not playable.
+bool doom_options_play(struct options *options, const struct text_list *files, struct failure *failure);
 
 void doom_options_print_help(FILE *stream);
 

@@ -304,12 +304,11 @@ static void close_window(struct app *app)
 }
 
 // What was picked or dropped is what is played from now on.
-static void take_next(struct app *app)
+static bool take_next(struct app *app, struct failure *failure)
 {
-    if (app->next.count) {
-        doom_options_play(app->options, &app->next);
-        text_list_free(&app->next);
-    }
+    bool good = app->next.count == 0 || doom_options_play(app->options, &app->next, failure);
+    text_list_free(&app->next);
+    return good;
 }
 
 // Is the failure that there is no WAD at all, rather than that a named one will not do?
@@ -353,10 +352,9 @@ static bool must_pick(const struct app *app)
 static bool prepare(struct app *app, struct failure *failure)
 {
     if (must_pick(app)) {
-        if (!open_window(app, "neurodoom", failure) || !pick_game(app)) {
+        if (!open_window(app, "neurodoom", failure) || !pick_game(app) || !take_next(app, failure)) {
             return false;
         }
-        take_next(app);
     }
     while (!launch_prepare(&app->launch, app->options, app->settings, failure)) {
         struct failure no_window = {0};
@@ -371,12 +369,15 @@ static bool prepare(struct app *app, struct failure *failure)
         } while (key != SDL_SCANCODE_RETURN && key != SDL_SCANCODE_KP_ENTER && key != SDL_SCANCODE_ESCAPE &&
                  app->next.count == 0);
         if (key == SDL_SCANCODE_ESCAPE) {
+            app->quitting = true;
             return false;
         }
-        take_next(app);
         launch_free(&app->launch);
         free(failure->text);
         *failure = (struct failure){0};
+        if (!take_next(app, failure)) {
+            return false;
+        }
     }
     return true;
 }
@@ -484,9 +485,11 @@ int window_run(struct options *options, struct settings *settings)
         status = play_one(&app, &failure);
         while (app.next.count && !failure.text && !interrupt_seen()) {
             clear(&app);
-            take_next(&app);
-            status = play_one(&app, &failure);
+            status = take_next(&app, &failure) ? play_one(&app, &failure) : STATUS_OK;
         }
+    }
+    if (failure.text && app.video && !app.quitting && !interrupt_seen()) {
+        show_page(&app, "This cannot be played", failure.text, "any key: quit");
     }
     close_window(&app);
     launch_free(&app.launch);
