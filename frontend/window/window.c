@@ -2,6 +2,7 @@
 #include "window.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -469,8 +470,18 @@ static void clear(struct app *app)
     memset(app->input.forwarded, 0, sizeof app->input.forwarded);
 }
 
+// What is drawn is put together in blocks of some hundred kilobytes, again and again: given back to the
+// system in between, they would come back page by page, which takes longer than the drawing. These are the
+// values that the library comes to by itself where larger blocks are freed.
+static void keep_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+
 int window_run(struct options *options, struct settings *settings)
 {
+    keep_memory();
     struct failure failure = {0};
     struct app app = {.options = options, .settings = settings};
     int status = STATUS_OK;
