@@ -256,6 +256,7 @@ static void become_child(struct linux_process *p, const uint64_t *a, int pipe_en
     p->vfork_pipe = pipe_end;
     timers_forget(p);
     signals_after_fork(p);
+    journal_end(&p->guest->memory); // nobody goes back here
     if (a[1])
         c->x[REG_SP] = a[1];
     if (a[0] & CLONE_SETTLS)

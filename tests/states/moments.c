@@ -269,7 +269,8 @@ static int load_damaged(char **argument)
     make_home();
     doom = start_doom(argument[0], argument[1], false, argument + 3);
     while (shown < 60)
-        machine_run(doom, UINT64_MAX);
+        if (machine_run(doom, UINT64_MAX) != MACHINE_RUNNING)
+            fail("the game ends by itself, frame", shown);
     if (!machine_save(doom, &good, &error) || !machine_load(doom, good.data, good.size, &error))
         fail(error.text, 0);
     uint8_t *bytes = malloc(good.size);
