@@ -33,7 +33,8 @@ void game_states_open(struct app *app)
     free(folder);
     free(name);
     const struct settings *settings = app->settings;
-    bool rewinds = settings->rewind && !app->launch.replayed;
+    // Nothing slows a timed demo down.
+    bool rewinds = settings->rewind && !app->launch.replayed && !app->launch.timed_demo;
     if (rewinds || settings->run_ahead) {
         session_keep_past(app->session, rewinds ? PAST_BYTES : LEAST_BYTES, (unsigned)settings->run_ahead);
     }
