@@ -593,9 +593,3 @@ int memory_discard(struct memory *m, uint64_t address, uint64_t length)
     note(m, address, length);
     return madvise(m->base + address, length, MADV_DONTNEED) ? -errno : 0;
 }
-
-bool memory_is_backed(const struct memory *m, uint64_t page)
-{
-    return !(m->pages[page] & MEMORY_FILE) ||
-           !madvise(m->base + page * GUEST_PAGE, GUEST_PAGE, MADV_POPULATE_READ);
-}

@@ -19,6 +19,12 @@
 
 // ---- single pages ----
 
+bool memory_is_backed(const struct memory *m, uint64_t page)
+{
+    return !(m->pages[page] & MEMORY_FILE) ||
+           !madvise(m->base + page * GUEST_PAGE, GUEST_PAGE, MADV_POPULATE_READ);
+}
+
 bool memory_replace(struct memory *m, uint64_t address, const uint8_t *contents, bool difference)
 {
     uint8_t flags = m->pages[address / GUEST_PAGE], new[GUEST_PAGE], *page = m->base + address;
