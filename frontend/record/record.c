@@ -12,7 +12,7 @@
 #include "frontend/base/paths.h"
 #include "frontend/base/text.h"
 
-enum { MARKER_SIZE = 24 };
+enum { MARKER_SIZE = 64 };
 
 struct row {
     struct frame_figures figures;
