@@ -96,7 +96,7 @@ static bool write_file(FILE *to, const char *host, const char *guest, size_t *to
         bytes = memory_resize(bytes, size + PIECE_SIZE);
         got = from ? fread(bytes + size, 1, PIECE_SIZE, from) : 0;
         size += got;
-    } while (got && *total + size <= FILES_MOST);
+    } while (got == PIECE_SIZE && *total + size <= FILES_MOST);
     bool good = from && !ferror(from);
     if (!good) {
         fail(failure, STATUS_USAGE, "cannot read %s: %s", host, strerror(errno));
