@@ -175,18 +175,19 @@ static machine *start_doom(const char *build, const char *engine, bool loops, ch
     return create(&config);
 }
 
+static void remove_home(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", home);
+    if (system(command))
+        printf("%s stays\n", home);
+}
+
 static void make_home(void)
 {
     if (!mkdtemp(home))
         fail("no folder", 0);
-}
-
-static void remove_home(void)
-{
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", home);
-    if (system(command))
-        fail("the folder stays", 0);
+    atexit(remove_home);
 }
 
 static int play_doom(char **argument)
@@ -237,7 +238,6 @@ static int play_doom(char **argument)
            total / (double)(moments ? moments : 1), worst, (unsigned long long)(kept.last - kept.first + 1),
            (double)bytes / (1 << 20));
     machine_destroy(doom);
-    remove_home();
     return shown < frames;
 }
 
@@ -298,7 +298,6 @@ static int load_damaged(char **argument)
     free(bytes);
     free(good.data);
     machine_destroy(doom);
-    remove_home();
     return 0;
 }
 
@@ -426,7 +425,7 @@ static int run_program(char **argument)
     uint64_t first = 1, last = 0, returns = 0, loads = 0; // moments of which there are pictures
     long steps = atol(argument[3]);
     keep(m, 256u << 20);
-    enum machine_state state = MACHINE_RUNNING;
+    enum machine_state state = machine_run(m, 200000); // it has begun
     while (state == MACHINE_RUNNING && steps-- > 0) {
         state = machine_run(m, 1000 + pick(1u << (8 + pick(12))));
         if (state == MACHINE_RUNNING && last >= first && pick(3) == 0) {
@@ -462,7 +461,6 @@ static int run_program(char **argument)
     fwrite(text, 1, length, stderr);
     int status = state == MACHINE_RUNNING ? 0 : machine_exit_status(m);
     machine_destroy(m);
-    remove_home();
     return status;
 }
 
