@@ -97,7 +97,7 @@ static void follow_replay(struct session *s)
     const char *why;
     if (s->replaying && machine_get_replay(s->machine, &why) == MACHINE_REPLAY_NONE) {
         pthread_mutex_lock(&s->lock);
-        s->replaying = false;
+        s->replaying = s->logs = false;
         pthread_mutex_unlock(&s->lock);
         machine_says(s, "the recording ends here: from now on the game is live");
     }
