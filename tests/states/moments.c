@@ -190,6 +190,26 @@ static void make_home(void)
     atexit(remove_home);
 }
 
+// A state beside the moments, which stay when it is loaded.
+static void put_away(struct machine_bytes *slot, uint32_t *frame)
+{
+    struct error error;
+    free(slot->data);
+    if (!machine_save(doom, slot, &error))
+        fail(error.text, shown);
+    *frame = shown;
+}
+
+static void take_out(const struct machine_bytes *slot, uint32_t frame)
+{
+    struct error error;
+    if (!machine_load(doom, slot->data, slot->size, &error))
+        fail(error.text, shown);
+    sound_hash = 0;
+    shown = frame;
+    count();
+}
+
 static int play_doom(char **argument)
 {
     random_state = strtoull(argument[3], NULL, 10);
@@ -198,6 +218,8 @@ static int play_doom(char **argument)
     make_home();
     doom = start_doom(argument[0], argument[1], !strcmp(argument[2], "on"), argument + 5);
     keep(doom, limit);
+    struct machine_bytes slot = {NULL, 0};
+    uint32_t slot_frame = 0;
     static uint32_t frame_of[FRAMES_MOST * 8]; // by moment
     uint64_t moments = 0, returns = 0, bytes = 0;
     double total = 0, worst = 0;
@@ -218,6 +240,10 @@ static int play_doom(char **argument)
         if (kept.bytes > limit + (8u << 20))
             fail("more bytes than allowed", kept.bytes);
         bytes = kept.bytes;
+        if (pick(80) == 0)
+            put_away(&slot, &slot_frame);
+        else if (slot.data && pick(80) == 0)
+            take_out(&slot, slot_frame);
         if (pick(40) == 0) {
             uint64_t back = pick(10) ? 9 : kept.last - kept.first + 1; // far now and then
             uint64_t to = kept.last - pick(kept.last - kept.first < back ? kept.last - kept.first + 1 : back);
@@ -237,6 +263,7 @@ static int play_doom(char **argument)
            shown, (unsigned long long)moments, (unsigned long long)returns,
            total / (double)(moments ? moments : 1), worst, (unsigned long long)(kept.last - kept.first + 1),
            (double)bytes / (1 << 20));
+    free(slot.data);
     machine_destroy(doom);
     return shown < frames;
 }
