@@ -13,7 +13,7 @@
 
 #include "file.h"
 
-#define PREFIX "neurodoom-scratch-"
+#define PREFIX "ndoom-" // its length counts: see build_begin of models/neuromodel
 #define LETTERS "XXXXXX" // mkdtemp(3)
 enum { OPEN_FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 

@@ -77,6 +77,8 @@ bool build_wait(int process)
 bool build_begin(struct builder *b, const char *sources, char *error, size_t size)
 {
     *b = (struct builder){.sources = sources};
+    // The programs see their path, so its length moves their stacks, and with these what is sampled: the seed
+    // set's were in a folder of 17 characters.
     if (!scratch_make(&b->scratch)) {
         snprintf(error, size, "no temporary folder in $TMPDIR or /tmp: %s", strerror(errno));
         return false;

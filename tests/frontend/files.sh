@@ -113,7 +113,7 @@ int main(int argc, char **argv)
 }
 C
     aarch64-linux-gnu-gcc -static -w -o waits waits.c || stop 'waits.c does not build'
-    mkdir "$work/temporary" "$work/temporary/neurodoom-scratch-mine!"
+    mkdir "$work/temporary" "$work/temporary/ndoom-mine!"
     export TMPDIR=$work/temporary
     "$build/a64run" ./waits one pause &
     living=$!
@@ -125,11 +125,11 @@ C
     [ "$(find "$TMPDIR" -name file | wc -l)" -eq 2 ]
     ok $? "a killed a64run leaves the program's /tmp" "$(ls "$TMPDIR")"
     "$build/a64run" ./waits three
-    [ "$(find "$TMPDIR" -name file | wc -l)" -eq 1 ] && [ -d "$work/temporary/neurodoom-scratch-mine!" ]
+    [ "$(find "$TMPDIR" -name file | wc -l)" -eq 1 ] && [ -d "$work/temporary/ndoom-mine!" ]
     ok $? "the next one removes that, and not a living one's, nor other folders" "$(ls "$TMPDIR")"
     kill -TERM $living
     wait $living
-    [ "$(ls "$TMPDIR")" = 'neurodoom-scratch-mine!' ]
+    [ "$(ls "$TMPDIR")" = 'ndoom-mine!' ]
     ok $? "which goes when that one ends" "$(ls "$TMPDIR")"
 }
 
