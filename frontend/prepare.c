@@ -18,7 +18,7 @@
 #include "frontend/session/session.h"
 
 // What a run compiles leads to code that only the next run asks for: few passes are enough, and one that
-// compiles less than this share of what there is is the last.
+// compiles less than one in so many of what there is is the last.
 enum { PASSES_MOST = 6, SHARE_LEFT = 200 };
 
 struct demo {
@@ -33,7 +33,6 @@ struct preparation {
     char *folder;
     struct demo *demos;
     size_t count;
-    unsigned done, most; // runs, for the progress line
     uint64_t regions, compiled; // there are; made by this pass
 };
 
@@ -94,10 +93,12 @@ static void drop_audio(void *user, const int16_t (*samples)[2], size_t count)
     (void)count;
 }
 
-static void tell_progress(const struct preparation *p, unsigned pass, const struct demo *d)
+// How many rounds there will be is not known: as many as find something.
+static void tell_progress(const struct preparation *p, unsigned pass, size_t i)
 {
-    fprintf(stderr, "%sprepare: %3u %%  round %u: %s of %s, %llu pieces of code translated%s",
-            isatty(STDERR_FILENO) ? "\r" : "", 100 * p->done / p->most, pass + 1, d->name, path_name(d->wad),
+    const struct demo *d = &p->demos[i];
+    fprintf(stderr, "%sprepare: round %u, game %zu of %zu (%s of %s): %llu pieces of code translated%s",
+            isatty(STDERR_FILENO) ? "\r" : "", pass + 1, i + 1, p->count, d->name, path_name(d->wad),
             (unsigned long long)p->regions, isatty(STDERR_FILENO) ? "\033[K" : "\n");
 }
 
@@ -143,11 +144,10 @@ static bool run_demo(struct preparation *p, const struct demo *d, struct failure
 
 static bool run_passes(struct preparation *p, struct failure *failure)
 {
-    p->most = PASSES_MOST * (unsigned)p->count;
     for (unsigned pass = 0; pass < PASSES_MOST; pass++) {
         p->compiled = 0;
-        for (size_t i = 0; i < p->count; i++, p->done++) {
-            tell_progress(p, pass, &p->demos[i]);
+        for (size_t i = 0; i < p->count; i++) {
+            tell_progress(p, pass, i);
             if (!run_demo(p, &p->demos[i], failure)) {
                 return false;
             }
@@ -180,8 +180,8 @@ int prepare_run(const struct options *options, struct settings *settings)
         }
     }
     if (done) {
-        fprintf(stderr, "prepare: 100 %%  %llu pieces of code are kept in %s\n",
-                (unsigned long long)p.regions, p.folder);
+        fprintf(stderr, "prepare: %llu pieces of code are kept in %s\n", (unsigned long long)p.regions,
+                p.folder);
     }
     for (size_t i = 0; i < p.count; i++) {
         free(p.demos[i].wad);
