@@ -69,8 +69,8 @@ struct machine_config {
     // Holds what an earlier run with `prepare` kept, and is only read: where cache_folder has nothing of the
     // program, that is taken from here. NULL = nowhere.
     const char *prepared_folder;
-    // Compiles at once whatever turns out to be hot, and before the machine is destroyed everything that was asked
-    // for, so that the cache is good for later runs.
+    // Compiles at once whatever turns out to be hot, and before the machine is destroyed everything that was
+    // asked for, so that the cache is good for later runs.
     bool prepare;
     const char *dispatch_model; // base path of the dispatch net's files; NULL = mode off for good
     enum machine_dispatch dispatch;
