@@ -91,6 +91,13 @@ void machine_set_loops(machine *m, bool on);
 // As last set. Any thread.
 bool machine_get_loops(const machine *m);
 
+// Checking: wherever a loop is replaced, the plain loop runs, too, and what they leave is compared. A
+// replacement that differs is switched off for good, which config.log tells and verify_failures counts. Any
+// thread; at the next look at requests, as machine_request_stop. Translated code is made anew for it.
+void machine_set_verify(machine *m, bool on);
+// As last set. Any thread.
+bool machine_get_verify(const machine *m);
+
 // The loop that begins at address alone: whether it may be replaced while loops are on. Any thread.
 void machine_set_loop(machine *m, uint64_t address, bool on);
 

@@ -40,35 +40,6 @@ enum {
 #define SLICE 200000u
 #define TRANSLATED_SLICE 2000000u
 
-// ---- what this build can do ----
-
-#ifdef TRANSLATE
-#define FASTEST_ENGINE MACHINE_ENGINE_TRANSLATE
-#else
-#define FASTEST_ENGINE MACHINE_ENGINE_INTERP
-#endif
-
-const char *machine_engine_name(enum machine_engine engine)
-{
-    return engine == MACHINE_ENGINE_TRANSLATE ? "translate" : "interp";
-}
-
-bool machine_engine_by_name(const char *name, enum machine_engine *engine)
-{
-    *engine = strcmp(name, "translate") == 0 ? MACHINE_ENGINE_TRANSLATE : MACHINE_ENGINE_INTERP;
-    return strcmp(name, machine_engine_name(*engine)) == 0 && *engine <= FASTEST_ENGINE;
-}
-
-const char *machine_engine_names(void)
-{
-    return FASTEST_ENGINE == MACHINE_ENGINE_TRANSLATE ? "interp, translate" : "interp";
-}
-
-enum machine_engine machine_default_engine(void)
-{
-    return FASTEST_ENGINE;
-}
-
 // ---- counters ----
 
 static void count_dispatch(machine *m)
@@ -158,6 +129,12 @@ static bool grants_reach(const struct machine_config *config, const char *folder
     return false;
 }
 
+const char *machine_cache_folder(const machine *m)
+{
+    const struct machine_config *config = &m->guest.config;
+    return config->cache_folder && !grants_reach(config, config->cache_folder) ? config->cache_folder : NULL;
+}
+
 static void forget_code(void *owner, uint64_t address, uint64_t length)
 {
     struct guest *g = owner;
@@ -189,65 +166,8 @@ static void create_loops(machine *m)
     g->loops = loops_create(g, g->config.loop_models, &error);
     if (!g->loops)
         guest_log(g, "no loop is replaced: %s", error.text);
-    else if (g->config.cache_folder && !grants_reach(&g->config, g->config.cache_folder))
-        loops_load_cache(g->loops, g->config.cache_folder);
-}
-
-void machine_set_engine(machine *m, enum machine_engine engine)
-{
-    atomic_store_explicit(&m->engine, engine, memory_order_relaxed);
-}
-
-enum machine_engine machine_get_engine(const machine *m)
-{
-    return atomic_load_explicit(&m->engine, memory_order_relaxed);
-}
-
-// Without a translator, everything is interpreted.
-static void start_translator(machine *m)
-{
-    struct guest *g = &m->guest;
-    struct error error;
-    g->translator = translator_create(g, g->precise_faults, &error);
-    if (!g->translator) {
-        guest_log(g, "the program is interpreted: %s", error.text);
-        machine_set_engine(m, MACHINE_ENGINE_INTERP);
-        g->translating = false;
-    } else if (g->config.cache_folder && !g->config.verify &&
-               !grants_reach(&g->config, g->config.cache_folder)) { // checking makes other code
-        translate_load_cache(g->translator, g->config.cache_folder);
-    }
-}
-
-// Follows machine_set_engine. The translator is started when it is first wanted.
-static void switch_engine(machine *m)
-{
-    struct guest *g = &m->guest;
-    g->translating = machine_get_engine(m) == MACHINE_ENGINE_TRANSLATE;
-    if (g->translating && !g->translator)
-        start_translator(m);
-}
-
-static void set_entering(machine *m, bool entering)
-{
-    struct guest *g = &m->guest;
-    if (entering == g->entering)
-        return;
-    g->entering = entering;
-    translate_set_entered(g->translator, entering);
-}
-
-// Follows the engine and precise_faults. Precise code serves every need: there is one change at most.
-static void update_entering(machine *m)
-{
-    struct guest *g = &m->guest;
-    if (g->translating && g->precise_faults && !translator_is_precise(g->translator) &&
-        !translator_is_copy()) {
-        set_entering(m, false);
-        translator_destroy(g->translator);
-        start_translator(m);
-    }
-    set_entering(m, g->translating && (!g->precise_faults || translator_is_precise(g->translator)));
+    else if (machine_cache_folder(m))
+        loops_load_cache(g->loops, machine_cache_folder(m));
 }
 
 machine *machine_create(const struct machine_config *config, struct error *error)
@@ -294,9 +214,11 @@ machine *machine_create(const struct machine_config *config, struct error *error
     if (config->loop_entered)
         g->loop_watch = loop_watch_create(config->loop_entered, config->user);
     machine_set_loops(m, config->loops);
+    machine_set_verify(m, config->verify);
+    g->verify = config->verify;
     machine_set_idle(m, config->idle);
     machine_set_engine(m, g->loop_watch ? MACHINE_ENGINE_INTERP : config->engine);
-    switch_engine(m);
+    machine_follow_engine(m);
     return m;
 }
 
@@ -431,6 +353,16 @@ void machine_set_loop(machine *m, uint64_t address, bool on)
         loops_set(m->guest.loops, (uint32_t)address, on);
 }
 
+void machine_set_verify(machine *m, bool on)
+{
+    atomic_store_explicit(&m->verify_wanted, on, memory_order_relaxed);
+}
+
+bool machine_get_verify(const machine *m)
+{
+    return atomic_load_explicit(&m->verify_wanted, memory_order_relaxed);
+}
+
 bool machine_get_loops(const machine *m)
 {
     return atomic_load_explicit(&m->guest.loops_wanted, memory_order_relaxed);
@@ -471,9 +403,7 @@ enum machine_state machine_run(machine *m, uint64_t budget)
         uint64_t slice = g->translating ? TRANSLATED_SLICE : SLICE;
         if (g->dispatch && machine_get_dispatch(m) != dispatch_mode(g->dispatch))
             switch_dispatch(m);
-        if (g->translating != (machine_get_engine(m) == MACHINE_ENGINE_TRANSLATE))
-            switch_engine(m);
-        update_entering(m);
+        machine_follow_engine(m);
         if (g->translator)
             translate_install(g->translator);
         if (g->loops)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The machine's inside, for the files of core/ itself: machine.c, machine_state.c, moments.c.
+// The machine's inside, for the files of core/ itself: machine.c, machine_engine.c, machine_state.c,
+// moments.c.
 #ifndef CORE_MACHINE_INTERNAL_H
 #define CORE_MACHINE_INTERNAL_H
 
@@ -15,6 +16,7 @@ struct machine {
     struct guest guest; // first: the guest_host functions find the machine by it
     atomic_int engine; // enum machine_engine that is wanted
     atomic_int dispatch_wanted; // enum machine_dispatch, to be in force from the next slice on
+    atomic_bool verify_wanted; // machine_set_verify
     uint64_t dispatch_since, dispatch_before; // retired when counting began; instructions counted before
     // Of a state that has been loaded, less what had been counted here until then.
     uint64_t wrong_before, credited_before, skipped_before;
@@ -28,6 +30,12 @@ _Static_assert(offsetof(struct machine, guest) == 0, "the host of a guest");
 
 // Brings emulating_ns up to now and lets other threads see the counters.
 void machine_publish(machine *m);
+
+// Where what is derived from the guest may be kept; NULL: nowhere, or the guest can write there.
+const char *machine_cache_folder(const machine *m);
+
+// Between slices: brings into force what is wanted of the engine, the checks of loops included.
+void machine_follow_engine(machine *m);
 
 // Everything but memory. Nothing has changed when s has failed.
 void machine_save_rest(machine *m, struct saved *s);

@@ -25,7 +25,7 @@ void interp_restore_entry(struct guest *g, uint64_t pc);
 // Runs the plan of the loop whose header is at cold_pc, if its guard holds; pc stays there. A loop that waits
 // ends the run, as interp_call may.
 void interp_loop(struct guest *g);
-// With config.verify, around what translated code does in place of the loop at cold_pc: see
+// With guest.verify, around what translated code does in place of the loop at cold_pc: see
 // interp_verify.inc.
 void interp_begin_check(struct guest *g);
 void interp_end_check(struct guest *g);

@@ -363,6 +363,19 @@ void loops_update(struct loops *l)
     }
 }
 
+void loops_uninstall(struct loops *l)
+{
+    uint32_t count = atomic_load(&l->count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct loop *loop = &l->loops[i];
+        if (loop->installed && atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED) {
+            loop->installed = false;
+            l->guest->host->patch_loop(l->guest, loop, false);
+        }
+    }
+    atomic_store_explicit(&l->has_examined, true, memory_order_release); // loops_update looks at all
+}
+
 void loops_forget(struct loops *l, uint64_t address, uint64_t length)
 {
     uint32_t count = atomic_load(&l->count);

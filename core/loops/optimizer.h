@@ -70,6 +70,9 @@ void loops_request(struct loops *l, uint32_t header, uint32_t branch);
 // has to be patched into the interpreter, or out of it. Emulation thread.
 void loops_update(struct loops *l);
 
+// Takes every replacement out of the interpreter, until the next loops_update. Emulation thread.
+void loops_uninstall(struct loops *l);
+
 // The loop that code translated in an earlier run has replaced: known from then on. NULL if there are too
 // many. Emulation thread.
 struct loop *loops_reserve(struct loops *l, uint32_t header, uint32_t branch);

@@ -50,12 +50,13 @@ struct guest {
     struct dispatch *dispatch; // NULL: there is no net, and the mode is off
     struct loops *loops; // NULL: no loop is ever replaced
     struct loop_watch *loop_watch; // NULL: loops are not watched
-    struct loop_check *check; // of a loop's replacement, under way (config.verify)
+    struct loop_check *check; // of a loop's replacement, under way
 
     bool translating; // the engine that is in use
     // The guest handles SIGSEGV or SIGBUS itself: faults have to show every register, which only the
     // interpreter and a translator of precise code can.
     bool precise_faults;
+    bool verify; // what is done in place of loops is checked (machine_set_verify)
     bool told_unkept; // guest_log_unkept has told
     bool entering; // translated code is entered: the engine is in use, and faults are as precise as need be
 

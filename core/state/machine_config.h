@@ -76,7 +76,7 @@ struct machine_config {
     enum machine_dispatch dispatch;
     const char *loop_models; // folder of the three nets for loops; NULL = no loop is ever replaced
     bool loops; // replace what is proved, from the start on
-    bool verify; // run the plain loop beside every replaced one and compare; config.log tells what differs
+    bool verify; // replaced loops are checked from the start on: machine_set_verify
     bool idle; // see machine_set_idle
     bool record_input; // what reaches the guest from outside is written down: machine_take_input
     const void *replay_input; // such a log, replay_size bytes, takes the outside's place; NULL = none

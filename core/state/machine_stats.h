@@ -23,7 +23,8 @@ struct machine_stats {
     uint64_t credited, iterations_skipped;
     // Distinct loop headers: proposed by a net as something, of which proved and installed, and refused.
     uint64_t loops_detected, loops_proved, loops_rejected;
-    uint64_t verify_failures; // entries of replaced loops that differed from the plain loop (config.verify)
+    uint64_t
+        verify_failures; // entries of replaced loops that differed from the plain loop (machine_set_verify)
 };
 
 // A loop that a net has proposed as something.

@@ -20,6 +20,8 @@ const struct action_info action_table[ACTION_COUNT] = {
                      0},
     [ACTION_ENGINE] = {"engine", "Engine", "translate to host code, or interpret: slower", PAGE_NEURAL, "X",
                        "-", 0},
+    [ACTION_VERIFY] = {"verify", "Check everything", "loops run as they are, too, to compare: slower",
+                       PAGE_NEURAL, "C", "-", 0},
     [ACTION_COMPARE] = {"compare", "Live A/B", "swaps two settings every 5 s and shows both", PAGE_COMPARE,
                         "A", "-", NO_COMPARISON},
     [ACTION_OVERLAY] = {"overlay", "Overlay", "off, mini, std or full", PAGE_PICTURE, "O", "Home", 0},
@@ -85,7 +87,7 @@ const struct action_info action_table[ACTION_COUNT] = {
 const char *action_missing(enum action action)
 {
     enum machine_engine engine;
-    if ((action == ACTION_ENGINE || action == ACTION_LOOPS) &&
+    if ((action == ACTION_ENGINE || action == ACTION_LOOPS || action == ACTION_VERIFY) &&
         !machine_engine_by_name("translate", &engine)) {
         return action == ACTION_ENGINE ? NO_TRANSLATOR : NO_LOOPS;
     }

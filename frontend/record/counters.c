@@ -67,6 +67,7 @@ static void add_loops(cJSON *root, const machine *m, const struct machine_stats 
         {"verify_failures", (double)stats->verify_failures},
     };
     cJSON_AddStringToObject(root, "loops", !there ? "n/a" : machine_get_loops(m) ? "on" : "off");
+    cJSON_AddStringToObject(root, "verify", !there ? "n/a" : machine_get_verify(m) ? "on" : "off");
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         if (there) {
             cJSON_AddNumberToObject(root, figures[i].name, figures[i].value);

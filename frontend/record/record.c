@@ -267,6 +267,7 @@ static struct frame_figures switches(struct recording *r, const struct launch *l
         .dispatch = started->dispatch,
         .replaces_loops = started->loop_models && started->loops,
         .idle = started->idle,
+        .verify = started->verify,
         .speed = (unsigned)launch->speed,
     };
     pthread_mutex_lock(&r->lock);
@@ -285,7 +286,8 @@ static bool switched(struct recording *r)
     for (uint32_t i = 1; i < r->count; i++) {
         const struct frame_figures *a = &r->rows[i - 1].figures, *b = &r->rows[i].figures;
         any |= a->engine != b->engine || a->dispatch != b->dispatch ||
-               a->replaces_loops != b->replaces_loops || a->idle != b->idle || a->speed != b->speed;
+               a->replaces_loops != b->replaces_loops || a->idle != b->idle || a->verify != b->verify ||
+               a->speed != b->speed;
     }
     pthread_mutex_unlock(&r->lock);
     return any;
@@ -309,7 +311,7 @@ static void add_settings(cJSON *root, struct recording *r, const struct launch *
     cJSON_AddStringToObject(object, "dispatch", machine_dispatch_names[f.dispatch]);
     cJSON_AddBoolToObject(object, "loops", f.replaces_loops);
     cJSON_AddBoolToObject(object, "idle", f.idle);
-    cJSON_AddBoolToObject(object, "verify", started->verify);
+    cJSON_AddBoolToObject(object, "verify", f.verify);
     cJSON *arguments = cJSON_AddArrayToObject(object, "arguments");
     for (size_t i = 1; i < launch->arguments.count; i++) {
         cJSON_AddItemToArray(arguments, cJSON_CreateString(launch->arguments.items[i]));

@@ -54,6 +54,7 @@ void figures_take(struct figures *f, machine *m, const struct machine_frame *fra
         .dispatch = machine_get_dispatch(m),
         .replaces_loops = machine_has_loops(m) && machine_get_loops(m),
         .idle = machine_get_idle(m),
+        .verify = machine_get_verify(m),
         .speed = speed,
         .dispatch_total = stats.dispatch_total - f->last_stats.dispatch_total,
         .dispatch_hit = stats.dispatch_hit - f->last_stats.dispatch_hit,

@@ -212,6 +212,21 @@ static void toggle_loops(struct app *app)
     mark_switch(app, on ? "loops on" : "loops off", on ? "loops=on" : "loops=off");
 }
 
+static void toggle_verify(struct app *app)
+{
+    machine *m = session_machine(app->session);
+    if (!machine_has_loops(m)) {
+        toast_add(&app->toasts, "no loop can be replaced: see neurodoom --doctor");
+        return;
+    }
+    bool on = !machine_get_verify(m);
+    machine_set_verify(m, on);
+    mark_switch(app, on ? "checking on" : "checking off", on ? "verify=on" : "verify=off");
+    if (on && !machine_get_loops(m)) {
+        toast_add(&app->toasts, "loops are off: there is nothing to check");
+    }
+}
+
 void controls_switch_loop(struct app *app)
 {
     const struct machine_loop_explanation *e = &app->loop_page.explanation;
@@ -288,6 +303,7 @@ void controls_perform(struct app *app, enum action action, unsigned input)
     case ACTION_LOOPS: toggle_loops(app); break;
     case ACTION_IDLE: toggle_idle(app); break;
     case ACTION_ENGINE: switch_engine(app); break;
+    case ACTION_VERIFY: toggle_verify(app); break;
     case ACTION_OVERLAY:
         settings->overlay = (settings->overlay + 1) % OVERLAY_CHOICES;
         toast_add(&app->toasts, "overlay %s", config_choice_name("overlay.preset", settings->overlay));
@@ -380,6 +396,7 @@ void controls_values(const struct app *app, char values[ACTION_COUNT][24])
     set_value(values[ACTION_LOOPS], !machine_has_loops(m) ? "N/A" : machine_get_loops(m) ? "on" : "off");
     set_value(values[ACTION_IDLE], machine_get_idle(m) ? "on" : "off");
     set_value(values[ACTION_ENGINE], machine_engine_name(machine_get_engine(m)));
+    set_value(values[ACTION_VERIFY], !machine_has_loops(m) ? "N/A" : machine_get_verify(m) ? "on" : "off");
     set_value(values[ACTION_OVERLAY], config_choice_name("overlay.preset", settings->overlay));
     set_value(values[ACTION_GRAPH], settings->graph ? "on" : "off");
     set_value(values[ACTION_RECORD], recording ? "on" : "off");

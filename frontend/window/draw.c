@@ -59,6 +59,7 @@ static void layout_overlay(struct app *app)
         .dispatch = machine_has_dispatch(m) ? machine_dispatch_names[machine_get_dispatch(m)] : "",
         .has_loops = machine_has_loops(m),
         .loops = machine_get_loops(m),
+        .verify = machine_has_loops(m) && machine_get_verify(m),
         .idle = machine_get_idle(m),
         .leader = app->settings->leader_key,
     };

@@ -68,7 +68,7 @@ struct overlay_status {
     enum neural neural;
     const char *engine;
     const char *dispatch; // mode, "" if there is none
-    bool has_loops, loops, idle; // whether loops can be replaced; the switches
+    bool has_loops, loops, verify, idle; // whether loops can be replaced; the switches
     const char *leader; // the key
 };
 

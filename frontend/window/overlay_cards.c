@@ -10,7 +10,7 @@
 
 enum {
     PAD_NARROW = 10,
-    PIECES = 8, // of the strip
+    PIECES = 9, // of the strip
     CARD = 268, // the card of figures; where there is no room for
     CARD_LEAST = 196, // this, the strip stands for it
 };
@@ -118,6 +118,9 @@ static int strip_pieces(struct piece pieces[PIECES], const struct overlay *o,
     if (f->warming) {
         pieces[n++] = (struct piece){"warming up", STYLE_LABEL, (uint32_t)INK_MARK, 8, 2};
     }
+    if (status->verify) {
+        pieces[n++] = (struct piece){"checking", STYLE_LABEL, (uint32_t)INK_MARK, 8, 1};
+    }
     if (status->recording) {
         pieces[n] = (struct piece){.style = STYLE_LABEL, .ink = (uint32_t)INK_MARK, .gap = 8, .rank = 1};
         snprintf(pieces[n++].text, sizeof pieces[0].text, "recording %" PRIu32, status->recorded);
@@ -191,6 +194,9 @@ static void add_chips(struct pen *p, const struct overlay_status *status)
     }
     if (tell_speed(text, sizeof text, status)) {
         room = room && add_chip(p, &x, (uint32_t)INK_MARK, text);
+    }
+    if (status->verify) {
+        room = room && add_chip(p, &x, (uint32_t)INK_MARK, "checking");
     }
     room = room && add_chip(p, &x,
                             !status->has_loops ? neither

@@ -89,6 +89,17 @@ static void tell_dispatch(const struct overlay *o, char *text, size_t size)
              t->dispatch_total - t->dispatch_hit);
 }
 
+static void tell_checks(const struct overlay *o, const machine *m, char *text, size_t size)
+{
+    uint64_t failures = o->figures.total.verify_failures;
+    if (failures) {
+        snprintf(text, size, "%" PRIu64 " times a loop came out otherwise: those loops are switched off.",
+                 failures);
+    } else if (machine_get_verify(m)) {
+        snprintf(text, size, "No difference has been found so far.");
+    }
+}
+
 // What a row of these pages is doing now; the last switch, too, where that is of interest.
 static void tell_action(struct app *app, const struct panel_row *row, char *text, size_t size)
 {
@@ -111,6 +122,7 @@ static void tell_action(struct app *app, const struct panel_row *row, char *text
                  f->total.translated_regions, f->total.cached_regions,
                  f->warming ? " More are being compiled." : "");
         break;
+    case ACTION_VERIFY: tell_checks(o, m, text, size); break;
     case ACTION_SLOWER:
     case ACTION_FASTER:
     case ACTION_NORMAL_SPEED:
@@ -236,6 +248,7 @@ static const struct {
     {"iterations skipped", "rounds that a faster form of a loop did at once"},
     {"rounds", "how often a loop goes round each time that it is entered"},
     {"saved", "share of all instructions that a loop's faster form left out"},
+    {"checking", "each replaced loop also runs as it is, and both are compared"},
     {"dispatch accuracy", "instructions whose kind the net named rightly"},
     {"waiting", "share of the time in which the game waits, and we sleep"},
     {"warming up", "code is still being compiled: it will get faster"},

@@ -203,6 +203,7 @@ static void overlays(void)
                                                 .dispatch = dispatches[bits % 5],
                                                 .has_loops = (bits & 24) != 24,
                                                 .loops = bits & 8,
+                                                .verify = (bits & 40) == 40,
                                                 .idle = bits & 16,
                                                 .leader = "`"};
                 o->figures.warming = bits & 32;

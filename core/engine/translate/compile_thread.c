@@ -93,7 +93,7 @@ static bool load_llvm(struct translator *t, struct compiler *compiler)
 static void find_loops(struct translator *t, struct region *r)
 {
     uint32_t words[SUMMARY_BODY_MAX];
-    r->verify = t->guest->config.verify;
+    r->verify = t->guest->verify;
     for (unsigned i = 0; i < r->block_count && r->loop_count < REGION_LOOPS_MAX; i++) {
         struct region_loop *x = &r->loops[r->loop_count];
         unsigned length = r->blocks[i].loop_header ? region_loop_code(r, i, x, words, SUMMARY_BODY_MAX) : 0;

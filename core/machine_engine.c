@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Which engine runs the guest: what the wishes of other threads change between two slices.
+#include <string.h>
+
+#include "core/engine/translate/translate.h"
+#include "core/loops/optimizer.h"
+#include "machine_internal.h"
+
+#ifdef TRANSLATE
+#define FASTEST_ENGINE MACHINE_ENGINE_TRANSLATE
+#else
+#define FASTEST_ENGINE MACHINE_ENGINE_INTERP
+#endif
+
+const char *machine_engine_name(enum machine_engine engine)
+{
+    return engine == MACHINE_ENGINE_TRANSLATE ? "translate" : "interp";
+}
+
+bool machine_engine_by_name(const char *name, enum machine_engine *engine)
+{
+    *engine = strcmp(name, "translate") == 0 ? MACHINE_ENGINE_TRANSLATE : MACHINE_ENGINE_INTERP;
+    return strcmp(name, machine_engine_name(*engine)) == 0 && *engine <= FASTEST_ENGINE;
+}
+
+const char *machine_engine_names(void)
+{
+    return FASTEST_ENGINE == MACHINE_ENGINE_TRANSLATE ? "interp, translate" : "interp";
+}
+
+enum machine_engine machine_default_engine(void)
+{
+    return FASTEST_ENGINE;
+}
+
+void machine_set_engine(machine *m, enum machine_engine engine)
+{
+    atomic_store_explicit(&m->engine, engine, memory_order_relaxed);
+}
+
+enum machine_engine machine_get_engine(const machine *m)
+{
+    return atomic_load_explicit(&m->engine, memory_order_relaxed);
+}
+
+// Without a translator, everything is interpreted.
+static void start_translator(machine *m)
+{
+    struct guest *g = &m->guest;
+    struct error error;
+    g->translator = translator_create(g, g->precise_faults, &error);
+    if (!g->translator) {
+        guest_log(g, "the program is interpreted: %s", error.text);
+        machine_set_engine(m, MACHINE_ENGINE_INTERP);
+        g->translating = false;
+    } else if (machine_cache_folder(m) && !g->verify) { // checking makes other code
+        translate_load_cache(g->translator, machine_cache_folder(m));
+    }
+}
+
+// Follows machine_set_engine. The translator is started when it is first wanted.
+static void switch_engine(machine *m)
+{
+    struct guest *g = &m->guest;
+    g->translating = machine_get_engine(m) == MACHINE_ENGINE_TRANSLATE;
+    if (g->translating && !g->translator)
+        start_translator(m);
+}
+
+static void set_entering(machine *m, bool entering)
+{
+    struct guest *g = &m->guest;
+    if (entering == g->entering)
+        return;
+    g->entering = entering;
+    translate_set_entered(g->translator, entering);
+}
+
+static void stop_translator(machine *m)
+{
+    set_entering(m, false);
+    translator_destroy(m->guest.translator);
+    m->guest.translator = NULL;
+}
+
+// Follows machine_set_verify: translated code has its checks inside, the interpreter at the loop's header.
+static void switch_verify(machine *m)
+{
+    struct guest *g = &m->guest;
+    if (g->loops)
+        loops_uninstall(g->loops);
+    stop_translator(m);
+    g->verify = !g->verify; // only now: the compile thread has looked at it
+    if (g->translating)
+        start_translator(m);
+}
+
+// Follows the engine and precise_faults. Precise code serves every need: there is one change at most.
+static void update_entering(machine *m)
+{
+    struct guest *g = &m->guest;
+    if (g->translating && g->precise_faults && !translator_is_precise(g->translator) &&
+        !translator_is_copy()) {
+        stop_translator(m);
+        start_translator(m);
+    }
+    set_entering(m, g->translating && (!g->precise_faults || translator_is_precise(g->translator)));
+}
+
+void machine_follow_engine(machine *m)
+{
+    struct guest *g = &m->guest;
+    if (g->translating != (machine_get_engine(m) == MACHINE_ENGINE_TRANSLATE))
+        switch_engine(m);
+    if (g->verify != machine_get_verify(m))
+        switch_verify(m);
+    update_entering(m);
+}
