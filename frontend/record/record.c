@@ -11,6 +11,7 @@
 #include "frontend/base/host.h"
 #include "frontend/base/paths.h"
 #include "frontend/base/text.h"
+#include "statistics_json.h"
 
 enum { MARKER_SIZE = 64 };
 
@@ -124,44 +125,6 @@ bool record_write_csv(struct recording *r, const char *path)
     return new_file_commit(&file);
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-// The smallest value that at least permille of the values do not exceed.
-static double nearest_rank(const double *sorted, uint32_t count, unsigned permille)
-{
-    uint64_t rank = ((uint64_t)count * permille + 999) / 1000;
-    return sorted[rank ? rank - 1 : 0];
-}
-
-void record_summarize(double *frame_ms, uint32_t count, struct record_summary *summary)
-{
-    *summary = (struct record_summary){0};
-    if (count == 0) {
-        return;
-    }
-    qsort(frame_ms, count, sizeof *frame_ms, compare);
-    double sum = 0, slowest = 0;
-    uint32_t slow = (count + 99) / 100, stutters = 0;
-    summary->p50 = nearest_rank(frame_ms, count, 500);
-    for (uint32_t i = 0; i < count; i++) {
-        sum += frame_ms[i];
-        slowest += i >= count - slow ? frame_ms[i] : 0;
-        stutters += frame_ms[i] > 2 * summary->p50;
-    }
-    summary->p95 = nearest_rank(frame_ms, count, 950);
-    summary->p99 = nearest_rank(frame_ms, count, 990);
-    summary->p99_9 = nearest_rank(frame_ms, count, 999);
-    summary->max = frame_ms[count - 1];
-    summary->average_fps = sum > 0 ? count * 1000.0 / sum : 0;
-    summary->low1_percentile_fps = summary->p99 > 0 ? 1000 / summary->p99 : 0;
-    summary->low1_average_fps = slowest > 0 ? slow * 1000.0 / slowest : 0;
-    summary->stutter_percent = 100.0 * stutters / count;
-}
-
 // The figures of the rows of one variant. Times exclude the first row: its interval began before there was
 // anything to see.
 static cJSON *variant(struct recording *r, enum machine_engine engine, bool replaces_loops)
@@ -188,8 +151,11 @@ static cJSON *variant(struct recording *r, enum machine_engine engine, bool repl
         dispatch_hit += f->dispatch_hit;
     }
     pthread_mutex_unlock(&r->lock);
-    struct record_summary summary;
-    record_summarize(times, count, &summary);
+    struct frame_sample sample = {0};
+    struct frame_statistics summary;
+    frame_sample_add(&sample, times, count);
+    frame_statistics_take(&sample, &summary);
+    frame_sample_free(&sample);
     free(times);
 
     cJSON *object = cJSON_CreateObject();
@@ -204,16 +170,7 @@ static cJSON *variant(struct recording *r, enum machine_engine engine, bool repl
     cJSON_AddNumberToObject(run, "avg_fps", summary.average_fps);
     cJSON_AddItemToArray(cJSON_AddArrayToObject(object, "runs"), run);
     cJSON_AddNumberToObject(object, "frames", count);
-    cJSON_AddNumberToObject(object, "avg_fps", summary.average_fps);
-    cJSON *times_object = cJSON_AddObjectToObject(object, "ft_ms");
-    cJSON_AddNumberToObject(times_object, "p50", summary.p50);
-    cJSON_AddNumberToObject(times_object, "p95", summary.p95);
-    cJSON_AddNumberToObject(times_object, "p99", summary.p99);
-    cJSON_AddNumberToObject(times_object, "p99_9", summary.p99_9);
-    cJSON_AddNumberToObject(times_object, "max", summary.max);
-    cJSON_AddNumberToObject(object, "low1_pct_fps", summary.low1_percentile_fps);
-    cJSON_AddNumberToObject(object, "low1_avg_fps", summary.low1_average_fps);
-    cJSON_AddNumberToObject(object, "stutter_pct", summary.stutter_percent);
+    statistics_add(object, &summary);
     cJSON_AddNumberToObject(object, "mips", emulating_ms > 0 ? (double)retired / emulating_ms / 1000 : 0);
     if (has_loops) {
         cJSON_AddNumberToObject(object, "mips_effective",
@@ -322,7 +279,7 @@ bool record_write_json(struct recording *r, const char *path, const struct launc
                        const struct settings *settings, uint32_t tics)
 {
     cJSON *root = cJSON_CreateObject();
-    cJSON_AddStringToObject(root, "schema", "neurodoom-benchmark-1");
+    cJSON_AddStringToObject(root, "schema", "neurodoom-benchmark-2");
     cJSON *program = cJSON_AddObjectToObject(root, "program");
     cJSON_AddStringToObject(program, "version", host_version);
     cJSON_AddStringToObject(program, "git", host_git);

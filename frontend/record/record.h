@@ -38,14 +38,4 @@ bool record_write_csv(struct recording *r, const char *path);
 bool record_write_json(struct recording *r, const char *path, const struct launch *launch,
                        const struct settings *settings, uint32_t tics);
 
-// Figures of a set of frame times in ms, which it sorts.
-struct record_summary {
-    double average_fps; // frames * 1000 / sum of frame times
-    double p50, p95, p99, p99_9, max; // of the frame time, nearest rank
-    double low1_percentile_fps; // 1000 / p99
-    double low1_average_fps; // of the slowest 1 % of the frames
-    double stutter_percent; // share of the frames that took over twice the median
-};
-void record_summarize(double *frame_ms, uint32_t count, struct record_summary *summary);
-
 #endif
