@@ -73,5 +73,6 @@ extern const struct action_info action_table[ACTION_COUNT];
 const char *action_missing(enum action action);
 
 #define LEADER_KEY "`"
+#define LEADER_BUTTON "Pad Back"
 
 #endif

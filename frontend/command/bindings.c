@@ -16,7 +16,9 @@ const struct control_info control_table[DEVICE_CONTROLS] = {
 
 bool bindings_next(struct binding *b)
 {
-    int count = b->kind == BINDING_CONTROL ? DEVICE_CONTROLS : ACTION_COUNT;
+    int count = b->kind == BINDING_PANEL     ? (int)PANEL_OPENERS
+                : b->kind == BINDING_CONTROL ? (int)DEVICE_CONTROLS
+                                             : (int)ACTION_COUNT;
     if (++b->index >= count) {
         b->kind++;
         b->index = b->kind == BINDING_CONTROL ? DEVICE_CONTROL_NONE + 1 : 0;
@@ -37,28 +39,36 @@ struct binding bindings_at(int number)
 
 const char *bindings_initial(struct binding b)
 {
-    return b.kind == BINDING_CONTROL  ? control_table[b.index].bound
-           : b.kind == BINDING_DIRECT ? action_table[b.index].direct
-                                      : action_table[b.index].leader;
+    switch (b.kind) {
+    case BINDING_PANEL: return b.index == PANEL_KEY ? LEADER_KEY : LEADER_BUTTON;
+    case BINDING_CONTROL: return control_table[b.index].bound;
+    case BINDING_DIRECT: return action_table[b.index].direct;
+    default: return action_table[b.index].leader;
+    }
 }
 
 const char *bindings_label(struct binding b)
 {
-    return b.kind == BINDING_CONTROL ? control_table[b.index].label : action_table[b.index].label;
+    switch (b.kind) {
+    case BINDING_PANEL: return b.index == PANEL_KEY ? "Leader key" : "Leader button";
+    case BINDING_CONTROL: return control_table[b.index].label;
+    default: return action_table[b.index].label;
+    }
 }
 
 char **bindings_list(struct settings *settings, struct binding b)
 {
-    return b.kind == BINDING_CONTROL  ? &settings->control[b.index]
-           : b.kind == BINDING_DIRECT ? &settings->direct[b.index]
-                                      : &settings->leader[b.index];
+    switch (b.kind) {
+    case BINDING_PANEL: return b.index == PANEL_KEY ? &settings->leader_key : &settings->leader_button;
+    case BINDING_CONTROL: return &settings->control[b.index];
+    case BINDING_DIRECT: return &settings->direct[b.index];
+    default: return &settings->leader[b.index];
+    }
 }
 
 const char *bindings_text(const struct settings *settings, struct binding b)
 {
-    return b.kind == BINDING_CONTROL  ? settings->control[b.index]
-           : b.kind == BINDING_DIRECT ? settings->direct[b.index]
-                                      : settings->leader[b.index];
+    return *bindings_list((struct settings *)settings, b); // which is not written to
 }
 
 // A comma and a blank stand between names; a comma alone is a key.
@@ -124,7 +134,6 @@ bool bindings_find(const struct settings *settings, struct binding b, const char
     return false;
 }
 
-// Of the keys of its own, the leader key is taken before all others.
 static char *add_conflict(char *text, struct binding b, const char *name, const char *other)
 {
     char *longer =
@@ -142,9 +151,6 @@ char *bindings_conflicts(const struct settings *settings)
         const char *list = bindings_text(settings, b);
         char name[BINDING_NAME];
         while (bindings_name(&list, name)) {
-            if (b.kind != BINDING_LEADER && text_same(name, settings->leader_key)) {
-                text = add_conflict(text, b, name, "leader key");
-            }
             struct binding other = b;
             while (bindings_next(&other)) {
                 bool same_place = (other.kind == BINDING_LEADER) == (b.kind == BINDING_LEADER);

@@ -15,9 +15,13 @@
 
 enum { BINDING_NAME = 32 };
 
-enum binding_kind { BINDING_DIRECT, BINDING_CONTROL, BINDING_LEADER, BINDING_KINDS };
+enum binding_kind { BINDING_PANEL, BINDING_DIRECT, BINDING_CONTROL, BINDING_LEADER, BINDING_KINDS };
 
-// One list: of a control (enum device_control), or of an action (enum action), alone or after the leader key.
+// What opens the panel: one key, which is the leader key, and one button.
+enum { PANEL_KEY, PANEL_BUTTON, PANEL_OPENERS };
+
+// One list: of what opens the panel, of a control (enum device_control), or of an action (enum action), alone
+// or after the leader key.
 struct binding {
     enum binding_kind kind;
     int index;
@@ -30,7 +34,7 @@ extern const struct control_info
     control_table[]; // by enum device_control; that of DEVICE_CONTROL_NONE is empty
 
 // Every list there is, one after the other: false at the end. *b begins as BINDING_FIRST.
-#define BINDING_FIRST ((struct binding){BINDING_DIRECT, -1})
+#define BINDING_FIRST ((struct binding){BINDING_PANEL, -1})
 bool bindings_next(struct binding *b);
 
 // A list as one number from 0, and back.

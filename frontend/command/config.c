@@ -76,7 +76,7 @@ static const struct setting fixed[] = {
     {"log", "level", KIND_CHOICE, AT(log_level), "info", {"error", "warning", "info", "debug"}, 0, 0},
     {"game", "iwad", KIND_TEXT, AT(iwad), "", {0}, 0, 0},
     {"leader", "key", KIND_TEXT, AT(leader_key), LEADER_KEY, {0}, 0, 0},
-    {"leader", "button", KIND_TEXT, AT(leader_button), "Pad Back", {0}, 0, 0},
+    {"leader", "button", KIND_TEXT, AT(leader_button), LEADER_BUTTON, {0}, 0, 0},
 };
 
 enum {

@@ -55,7 +55,7 @@ struct settings {
     int log_level; // enum log_level
     char *iwad; // a path, a name to search for, or empty: search for any
     char *leader_key;
-    char *leader_button; // of mouse or pad, opens the panel; empty: none
+    char *leader_button; // of mouse or pad, opens the panel; empty or -: none
     // Lists of inputs (bindings.h):
     char *leader[ACTION_COUNT]; // after the leader key, by action
     char *direct[ACTION_COUNT]; // on their own, by action

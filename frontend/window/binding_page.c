@@ -9,7 +9,8 @@
 
 static void fill(struct app *app, struct panel_row *row, struct binding b)
 {
-    static const char *const kinds[] = {[BINDING_DIRECT] = "at once",
+    static const char *const kinds[] = {[BINDING_PANEL] = "opens this panel",
+                                        [BINDING_DIRECT] = "at once",
                                         [BINDING_CONTROL] = "in the game",
                                         [BINDING_LEADER] = "after the leader key"};
     bool waits = app->binding_waits && b.kind == app->binding.kind && b.index == app->binding.index;
@@ -18,12 +19,12 @@ static void fill(struct app *app, struct panel_row *row, struct binding b)
     snprintf(row->label, sizeof row->label, "%s", bindings_label(b));
     snprintf(row->meaning, sizeof row->meaning, "%s", kinds[b.kind]);
     snprintf(row->keys, sizeof row->keys, "%s",
-             waits                    ? "press a key or button"
-             : strcmp(text, "-") == 0 ? "none"
-                                      : text);
+             waits                              ? "press a key or button"
+             : !*text || strcmp(text, "-") == 0 ? "none"
+                                                : text);
 }
 
-// The game's come first: that is what players look for.
+// The game's come first: that is what players look for. Then what opens the panel.
 static size_t list(struct app *app, struct panel_row *rows, size_t most)
 {
     size_t n = 0;
@@ -64,8 +65,10 @@ static void tell(struct app *app, const struct panel_row *row, char *text, size_
     struct binding b = bindings_at(row->id), other;
     const char *names = bindings_text(app->settings, b);
     char name[BINDING_NAME];
-    int length =
-        snprintf(text, size, "Enter and a key or button: one more. Delete: none. Backspace: as at first.");
+    int length = snprintf(text, size, "%s Backspace: as at first.",
+                          b.kind != BINDING_PANEL   ? "Enter and a key or button: one more. Delete: none."
+                          : b.index == PANEL_BUTTON ? "Enter and a button: that one instead. Delete: none."
+                                                    : "Enter and a key: that one instead.");
     while (bindings_name(&names, name) && length > 0 && (size_t)length < size) {
         if (bindings_find(app->settings, b, name, &other)) {
             length += snprintf(
@@ -75,13 +78,23 @@ static void tell(struct app *app, const struct panel_row *row, char *text, size_
     }
 }
 
+// The keys of this page alone.
+static bool is_own_key(unsigned key)
+{
+    return key == SDL_SCANCODE_DELETE || key == SDL_SCANCODE_BACKSPACE;
+}
+
 static bool key(struct app *app, const struct panel_row *row, const SDL_KeyboardEvent *event)
 {
     bool none = event->keysym.scancode == SDL_SCANCODE_DELETE;
-    if (!none && event->keysym.scancode != SDL_SCANCODE_BACKSPACE) {
+    struct binding b = bindings_at(row->id);
+    if (!is_own_key(event->keysym.scancode)) {
         return false;
     }
-    struct binding b = bindings_at(row->id);
+    if (none && b.kind == BINDING_PANEL && b.index == PANEL_KEY) {
+        toast_add(&app->toasts, "without a leader key there would be no way back here");
+        return true;
+    }
     char **names = bindings_list(app->settings, b);
     free(*names);
     *names = text_copy(none ? "-" : bindings_initial(b));
@@ -92,6 +105,22 @@ static bool key(struct app *app, const struct panel_row *row, const SDL_Keyboard
 const struct panel_page binding_page = {
     .title = "Keys", .list = list, .choose = choose, .tell = tell, .key = key};
 
+// Why it cannot be bound to what waits; NULL: it can.
+static const char *refusal(const struct app *app, unsigned input)
+{
+    bool is_button = input >= INPUT_MOUSE;
+    if (app->binding.kind != BINDING_PANEL) {
+        bool opens = input == (unsigned)app->input.leader || input == app->input.leader_button;
+        return opens ? "that opens the panel: see \"Leader key\" and \"Leader button\"" : NULL;
+    }
+    if (app->binding.index == PANEL_BUTTON) {
+        return is_button ? NULL : "that has to be a button of the mouse or of a pad";
+    }
+    return is_button                                ? "that has to be a key"
+           : panel_uses(input) || is_own_key(input) ? "the panel itself needs that key"
+                                                    : NULL;
+}
+
 bool binding_page_take(struct app *app, unsigned input, bool alt)
 {
     char name[BINDING_NAME];
@@ -99,10 +128,12 @@ bool binding_page_take(struct app *app, unsigned input, bool alt)
         return false;
     }
     app->dirty = true;
-    bool leader = input == (unsigned)app->input.leader || input == app->input.leader_button;
-    if (leader || !keys_name(input, alt && app->binding.kind == BINDING_DIRECT, name)) {
-        toast_add(&app->toasts, leader ? "that opens the panel: the setting [leader] changes it"
-                                       : "that key has no name, and cannot be bound");
+    const char *why = refusal(app, input);
+    if (!why && !keys_name(input, alt && app->binding.kind == BINDING_DIRECT, name)) {
+        why = "that key has no name, and cannot be bound";
+    }
+    if (why) {
+        toast_add(&app->toasts, "%s", why);
         return true;
     }
     app->binding_waits = false;
@@ -115,7 +146,13 @@ bool binding_page_take(struct app *app, unsigned input, bool alt)
                       ? "on no key"
                       : bindings_text(app->settings, other));
     }
-    bindings_add(bindings_list(app->settings, app->binding), name);
+    char **names = bindings_list(app->settings, app->binding);
+    if (app->binding.kind == BINDING_PANEL) { // one alone
+        free(*names);
+        *names = text_copy(name);
+    } else {
+        bindings_add(names, name);
+    }
     renew(app);
     return true;
 }

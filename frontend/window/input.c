@@ -36,7 +36,8 @@ bool input_bind(struct input *in, const struct settings *settings, struct failur
                     "the setting leader.key: there is no key \"%s\"; names are as in `, 5, F1, ScrollLock",
                     settings->leader_key);
     }
-    in->leader_button = keys_by_name(settings->leader_button, &alt);
+    const char *button = settings->leader_button;
+    in->leader_button = strcmp(button, "-") == 0 ? 0 : keys_by_name(button, &alt);
     in->mouse_vertical = settings->mouse_vertical;
     for (unsigned i = 0; i < INPUTS; i++) {
         in->control_at[i] = in->leader_at[i] = in->direct_at[false][i] = in->direct_at[true][i] = UNBOUND;

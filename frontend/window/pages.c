@@ -12,12 +12,30 @@
 
 // ---- pages of actions ----
 
-static void set_keys(char keys[64], const struct settings *settings, int action)
+enum { KEYS_SHOWN = 14, KEYS_ROOM = BINDING_NAME + sizeof " and more" }; // bytes of a list of keys
+
+// As many names of a list as have room in a row, whole; the first in any case.
+static void take_names(char text[KEYS_ROOM], const char *list)
 {
-    const char *leader = settings->leader[action], *direct = settings->direct[action];
-    bool has_leader = strcmp(leader, "-") != 0, has_direct = strcmp(direct, "-") != 0;
-    snprintf(keys, 64, "%.8s%s%.20s%s%.20s", has_leader ? settings->leader_key : "", has_leader ? " " : "",
-             has_leader ? leader : "", has_leader && has_direct ? " or " : "", has_direct ? direct : "");
+    char name[BINDING_NAME];
+    int length = 0;
+    *text = '\0';
+    while (bindings_name(&list, name)) {
+        if (length && length + strlen(name) > KEYS_SHOWN) {
+            snprintf(text + length, (size_t)(KEYS_ROOM - length), " and more");
+            return;
+        }
+        length += snprintf(text + length, (size_t)(KEYS_ROOM - length), "%s%s", length ? ", " : "", name);
+    }
+}
+
+static void set_keys(char keys[PANEL_KEYS], const struct settings *settings, int action)
+{
+    char leader[KEYS_ROOM], direct[KEYS_ROOM];
+    take_names(leader, settings->leader[action]);
+    take_names(direct, settings->direct[action]);
+    snprintf(keys, PANEL_KEYS, "%s%s%s%s%s", *leader ? settings->leader_key : "", *leader ? " " : "", leader,
+             *leader && *direct ? " or " : "", direct);
 }
 
 static size_t list_actions(struct app *app, enum action_page page, struct panel_row *rows, size_t most)

@@ -63,6 +63,13 @@ enum panel_answer panel_key(struct panel *p, const SDL_KeyboardEvent *key, size_
     }
 }
 
+bool panel_uses(unsigned scancode)
+{
+    struct panel p = {0};
+    SDL_KeyboardEvent key = {.keysym = {.scancode = (SDL_Scancode)scancode}};
+    return panel_key(&p, &key, 1) != PANEL_NOTHING;
+}
+
 enum panel_answer panel_mouse(struct panel *p, const SDL_Event *event, int choice, size_t count)
 {
     if (event->type == SDL_MOUSEWHEEL) {

@@ -9,12 +9,12 @@
 
 #include "sheet.h"
 
-enum { PANEL_ROWS = 160 };
+enum { PANEL_ROWS = 160, PANEL_KEYS = 120 };
 
 // A row's value "on" or "off" is shown as a switch.
 struct panel_row {
     int id; // the page's own
-    char label[48], meaning[112], value[24], keys[64];
+    char label[48], meaning[112], value[24], keys[PANEL_KEYS];
     bool missing; // it cannot be used
     const uint32_t *picture; // a small picture in front (ARGB), or NULL; it lives until the next list
     int picture_width, picture_height;
@@ -54,6 +54,8 @@ enum panel_answer {
 };
 // Arrows, Tab, Page up and down, Home, End, Enter, Esc; count: of rows.
 enum panel_answer panel_key(struct panel *p, const SDL_KeyboardEvent *key, size_t count);
+// Whether that key means something to every panel.
+bool panel_uses(unsigned scancode);
 // Motion, clicks and wheel, at the choice of the sheet that panel_layout made.
 enum panel_answer panel_mouse(struct panel *p, const SDL_Event *event, int choice, size_t count);
 
