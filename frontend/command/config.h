@@ -18,7 +18,13 @@ enum clock_choice { CLOCK_AUTO, CLOCK_REAL, CLOCK_VIRTUAL };
 enum scale_choice { SCALE_FIT, SCALE_INTEGER, SCALE_STRETCH, SCALE_CHOICES };
 enum aspect_choice { ASPECT_4_3, ASPECT_SQUARE, ASPECT_CHOICES };
 enum filter_choice { FILTER_SHARP, FILTER_NEAREST, FILTER_LINEAR, FILTER_CHOICES };
-enum corner_choice { CORNER_TOP_RIGHT, CORNER_TOP_LEFT, CORNER_CHOICES };
+enum corner_choice {
+    CORNER_TOP_RIGHT,
+    CORNER_TOP_LEFT,
+    CORNER_BOTTOM_LEFT,
+    CORNER_BOTTOM_RIGHT,
+    CORNER_CHOICES
+};
 enum overlay_choice { OVERLAY_OFF, OVERLAY_MINI, OVERLAY_STD, OVERLAY_FULL, OVERLAY_CHOICES };
 
 #define SPEED_AUTO (-1) // 100 with the real clock, as fast as possible with the virtual one

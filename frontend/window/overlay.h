@@ -90,6 +90,10 @@ void overlay_tell_switch(const struct overlay *o, char *text, size_t size);
 
 // ---- overlay_cards.c ----
 
+// Whether the figures stand on the right.
+bool overlay_is_right(const struct overlay_status *status);
+// Where cards above the middle of the picture have to end.
+int overlay_top_end(const struct sheet *s, const struct overlay_status *status);
 void overlay_layout(struct sheet *s, const struct overlay *o, const struct overlay_status *status);
 
 // ---- overlay_loops.c: with the preset full ----

@@ -37,18 +37,28 @@ static void count_ms(char text[16], double ms)
     snprintf(text, 16, "%.*f", ms >= 99.95 ? 0 : ms >= 9.995 ? 1 : 2, ms);
 }
 
-static bool is_right(const struct overlay_status *status)
+bool overlay_is_right(const struct overlay_status *status)
 {
-    return status->corner == CORNER_TOP_RIGHT;
+    return status->corner == CORNER_TOP_RIGHT || status->corner == CORNER_BOTTOM_RIGHT;
 }
 
-// Where a card of that size stands in its corner: beside the picture as far as there is room, below the
-// line of messages on the left.
+static bool is_bottom(const struct overlay_status *status)
+{
+    return status->corner == CORNER_BOTTOM_LEFT || status->corner == CORNER_BOTTOM_RIGHT;
+}
+
+// Where a card of that size stands in its corner: beside the picture as far as there is room, else between
+// the line of messages, which is on the left, and the status bar.
 static SDL_Rect place(const struct sheet *s, const struct overlay_status *status, int width, int height)
 {
     int edge = sheet_px(s, CARD_EDGE);
-    SDL_Rect at = {is_right(status) ? s->width - edge - width : edge, edge, width, height};
-    if (!is_right(status) && at.x + width > s->picture.x) {
+    bool right = overlay_is_right(status), bottom = is_bottom(status);
+    SDL_Rect at = {right ? s->width - edge - width : edge, bottom ? s->height - edge - height : edge, width,
+                   height};
+    bool beside = right ? at.x >= s->picture.x + s->picture.w : at.x + width <= s->picture.x;
+    if (bottom && !beside) {
+        at.y = sheet_status_bar(s) - edge / 2 - height;
+    } else if (!beside && !right) {
         int free = sheet_message_line(s) + edge / 2;
         at.y = free > edge ? free : edge;
     }
@@ -374,7 +384,10 @@ static SDL_Rect add_card(struct sheet *s, int width, const struct overlay *o,
 
 // ---- all of it ----
 
-// Below the middle third, so that it is seen and hides nothing.
+enum { PAUSED = 25 }; // height of its sign
+
+// Next to the middle third, so that it is seen and hides nothing: below it, unless figures and messages are
+// there.
 static void add_paused(struct sheet *s, const struct overlay_status *status)
 {
     char hint[64];
@@ -385,13 +398,23 @@ static void add_paused(struct sheet *s, const struct overlay_status *status)
     }
     int pad = sheet_px(s, CARD_PAD), gap = sheet_px(s, 10);
     int word = font_width(s->fonts, STYLE_TITLE, "Paused"), rest = font_width(s->fonts, STYLE_LABEL, hint);
-    int width = word + gap + rest + 2 * pad, height = sheet_px(s, 25);
+    int width = word + gap + rest + 2 * pad, height = sheet_px(s, PAUSED);
     SDL_Rect middle = sheet_middle(s);
-    SDL_Rect at = {s->picture.x + (s->picture.w - width) / 2, middle.y + middle.h + 1, width, height};
+    bool beside = !is_bottom(status) || width <= middle.w; // figures stand right and left of that
+    width -= beside ? 0 : gap + rest;
+    SDL_Rect at = {s->picture.x + (s->picture.w - width) / 2,
+                   is_bottom(status) ? middle.y - height - 1 : middle.y + middle.h + 1, width, height};
     sheet_card(s, at, 82);
     int base = sheet_base(s, at.y, height) + sheet_px(s, 1);
     sheet_text(s, at.x + pad, base, STYLE_TITLE, (uint32_t)INK_MARK, "Paused");
-    sheet_text(s, at.x + pad + word + gap, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", hint);
+    if (beside) {
+        sheet_text(s, at.x + pad + word + gap, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", hint);
+    }
+}
+
+int overlay_top_end(const struct sheet *s, const struct overlay_status *status)
+{
+    return sheet_middle(s).y - (status->paused && is_bottom(status) ? sheet_px(s, PAUSED) + 2 : 0);
 }
 
 void overlay_layout(struct sheet *s, const struct overlay *o, const struct overlay_status *status)
@@ -402,7 +425,7 @@ void overlay_layout(struct sheet *s, const struct overlay *o, const struct overl
     if (status->preset == OVERLAY_OFF) {
         return;
     }
-    int width = status->preset == OVERLAY_MINI ? 0 : card_width(s, is_right(status));
+    int width = status->preset == OVERLAY_MINI ? 0 : card_width(s, overlay_is_right(status));
     if (width == 0) {
         add_strip(s, o, status);
         return;

@@ -130,13 +130,13 @@ static void tell_costs(char *text, size_t size, const struct overlay *o, const s
 void overlay_add_loops(struct sheet *s, const struct overlay *o, const struct overlay_status *status,
                        SDL_Rect figures)
 {
-    bool left = status->corner == CORNER_TOP_RIGHT;
+    bool left = overlay_is_right(status);
     int pad = sheet_px(s, CARD_PAD), edge = sheet_px(s, CARD_EDGE), line = sheet_px(s, CARD_LINE),
         row = sheet_px(s, CARD_ROW);
     int y = sheet_message_line(s) + edge;
     int from = left ? edge : figures.x + figures.w + edge;
     int to = left ? figures.x - edge : s->width - edge;
-    int room = sheet_middle(s).y - y - pad;
+    int end = overlay_top_end(s, status), room = end - y - pad;
     struct loop_row rows[HOT_LOOPS];
     int count = fill_loops(rows, o), shown = (room - row - line - sheet_px(s, 4)) / row;
     count = shown < count ? shown : count;
@@ -189,7 +189,7 @@ void overlay_add_loops(struct sheet *s, const struct overlay *o, const struct ov
     y += sheet_px(s, 4);
     char text[320];
     tell_refused(text, sizeof text, o);
-    int left_lines = (sheet_middle(s).y - y - pad / 2) / line;
+    int left_lines = (end - y - pad / 2) / line;
     int lines = sheet_lines(s, width, STYLE_LABEL, text);
     if (lines <= left_lines) {
         sheet_paragraph(s, x, y + font_ascent(s->fonts, STYLE_LABEL), width, line, lines, STYLE_LABEL,

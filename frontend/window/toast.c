@@ -62,20 +62,47 @@ uint64_t toast_next(const struct toasts *t)
     return t->until ? t->until : UINT64_MAX;
 }
 
+// From where to where there is room above the status bar, beside the cards that stand there; under a page
+// there is none, and it is covered.
+static void find_room(const struct sheet *s, int *from, int *to)
+{
+    int edge = sheet_px(s, 10), bottom = sheet_status_bar(s), top = bottom - sheet_px(s, 33);
+    int left = s->picture.x + edge, right = s->picture.x + s->picture.w - edge;
+    *from = left;
+    *to = right;
+    for (unsigned i = 0; i < s->count; i++) {
+        const SDL_Rect *at = &s->items[i].at;
+        if (s->items[i].kind != SHEET_CARD || at->y >= bottom || at->y + at->h <= top) {
+            continue;
+        }
+        if (at->x + at->w / 2 < (left + right) / 2) {
+            *from = at->x + at->w + edge > *from ? at->x + at->w + edge : *from;
+        } else {
+            *to = at->x - edge < *to ? at->x - edge : *to;
+        }
+    }
+    if (*to - *from < sheet_px(s, 160)) {
+        *from = left;
+        *to = right;
+    }
+}
+
 void toast_layout(const struct toasts *t, struct sheet *s)
 {
     if (!t->count) {
         return;
     }
     const char *text = t->items[0].text, *hint = t->items[0].hint;
-    int edge = sheet_px(s, 10), pad = sheet_px(s, 12), line = sheet_px(s, 17), gap = sheet_px(s, 10);
-    int most = s->picture.w - 2 * edge - 2 * pad, margin = sheet_px(s, 10);
+    int from, to;
+    find_room(s, &from, &to);
+    int pad = sheet_px(s, 12), line = sheet_px(s, 18), gap = sheet_px(s, 10);
+    int most = to - from - 2 * pad, margin = sheet_px(s, 10);
     int own = font_width(s->fonts, STYLE_TEXT, text), rest = font_width(s->fonts, STYLE_LABEL, hint);
     bool beside = *hint && own + gap + rest <= most;
     int lines = sheet_lines(s, most, STYLE_TEXT, text);
     int width = (own < most ? own : most) + (beside ? gap + rest : 0) + 2 * pad;
     int height = lines * line + margin;
-    SDL_Rect at = {s->picture.x + edge, sheet_status_bar(s) - sheet_px(s, 6) - height, width, height};
+    SDL_Rect at = {from, sheet_status_bar(s) - sheet_px(s, 6) - height, width, height};
     sheet_card(s, at, 82);
     int base = at.y + margin / 2 + font_ascent(s->fonts, STYLE_TEXT);
     sheet_paragraph(s, at.x + pad, base, most, line, lines, STYLE_TEXT, (uint32_t)INK_TEXT, text);

@@ -247,7 +247,7 @@ static size_t list_actions(enum action_page page, struct panel_row *rows)
             *row = (struct panel_row){.id = i};
             snprintf(row->label, sizeof row->label, "%s", action_table[i].label);
             snprintf(row->meaning, sizeof row->meaning, "%s", action_table[i].meaning);
-            snprintf(row->value, sizeof row->value, "%s", n % 3 ? n % 2 ? "on" : "off" : "top-right");
+            snprintf(row->value, sizeof row->value, "%s", n % 3 ? n % 2 ? "on" : "off" : "bottom-right");
             snprintf(row->keys, sizeof row->keys, "%s", "` ScrollLock or PrintScreen");
         }
     }
