@@ -160,6 +160,8 @@ static enum jit_result jit_compile(struct jit *j, const struct region *r, const 
 
 static bool jit_compile_glue(struct jit *j, struct jit_object *object)
 {
+    for (LLVMValueRef f = LLVMGetFirstFunction(j->templates); f; f = LLVMGetNextFunction(f))
+        template_read(j, f);
     LLVMModuleRef module = LLVMCloneModule(j->templates);
     for (LLVMValueRef f = LLVMGetFirstFunction(module), next; f; f = next) {
         size_t length;
@@ -190,6 +192,8 @@ static void jit_destroy(struct jit *j)
         LLVMDisposeTargetData(j->layout);
     if (j->machine)
         LLVMDisposeTargetMachine(j->machine);
+    if (j->reader)
+        LLVMDisposePassManager(j->reader);
     if (j->templates)
         LLVMDisposeModule(j->templates);
     LLVMContextDispose(j->context);
@@ -217,7 +221,8 @@ static struct jit *jit_create(enum level level, struct error *error)
         bitcodes[level][0], (size_t)(bitcodes[level][1] - bitcodes[level][0]), "bitcode", false);
     char *message = NULL;
     LLVMTargetRef target = NULL;
-    if (LLVMParseBitcodeInContext2(j->context, bitcode, &j->templates)) {
+    if (LLVMGetBitcodeModuleInContext2(j->context, bitcode, &j->templates)) {
+        LLVMDisposeMemoryBuffer(bitcode);
         error_set(error, "LLVM cannot read the translator's bitcode");
     } else if (LLVMGetTargetFromTriple(LLVMGetTarget(j->templates), &target, &message)) {
         error_set(error, "LLVM has no x86-64 target: %s", message);
@@ -230,11 +235,11 @@ static struct jit *jit_create(enum level level, struct error *error)
         LLVMDisposeMessage(features);
         j->layout = LLVMCreateTargetDataLayout(j->machine);
     }
-    LLVMDisposeMemoryBuffer(bitcode);
     if (!j->machine) {
         jit_destroy(j);
         return NULL;
     }
+    j->reader = LLVMCreateFunctionPassManagerForModule(j->templates);
     j->i8 = LLVMInt8TypeInContext(j->context);
     j->i32 = LLVMInt32TypeInContext(j->context);
     j->i64 = LLVMInt64TypeInContext(j->context);

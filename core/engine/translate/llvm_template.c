@@ -55,6 +55,11 @@ bool template_calls(LLVMValueRef call, const char *hook)
     return strcmp(LLVMGetValueName2(LLVMGetCalledValue(call), &length), hook) == 0;
 }
 
+void template_read(struct jit *j, LLVMValueRef function)
+{
+    LLVMRunFunctionPassManager(j->reader, function); // has no passes, but reads what it is run on
+}
+
 struct template *template_of(struct jit *j, unsigned insn)
 {
     struct template *t = &j->template[insn];
@@ -66,6 +71,7 @@ struct template *template_of(struct jit *j, unsigned insn)
     t->function = LLVMGetNamedFunction(j->templates, name);
     if (!t->function)
         return t;
+    template_read(j, t->function);
     LLVMBasicBlockRef seen[TEMPLATE_BLOCKS_MAX], done[TEMPLATE_BLOCKS_MAX];
     unsigned seen_count = 0, done_count = 0, values = 0;
     visit(LLVMGetEntryBasicBlock(t->function), seen, &seen_count, done, &done_count);

@@ -26,13 +26,16 @@ struct template
 // What is compiled with.
 struct jit {
     LLVMContextRef context;
-    LLVMModuleRef templates;
+    LLVMModuleRef templates; // a function's body is there once template_read has read it
+    LLVMPassManagerRef reader;
     LLVMTargetMachineRef machine;
     LLVMTargetDataRef layout;
     struct template template[INSN_COUNT];
     LLVMTypeRef i8, i32, i64, v2i64, ptr, passed_type, region_type;
 };
 
+// Reads the body of a function of the bitcode: to read all takes 60 ms.
+void template_read(struct jit *j, LLVMValueRef function);
 // The definition of insn (enum insn), which j owns.
 struct template *template_of(struct jit *j, unsigned insn);
 // Whether the call is of that hook of bitcode.c.
