@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -45,7 +46,7 @@ struct cache_file {
     int folder;
     char name[NAME_SIZE];
     struct file_header header;
-    unsigned char *file; // what was read
+    unsigned char *file; // mapped
     size_t file_size;
     struct cached_object *objects;
     size_t count, room;
@@ -127,17 +128,26 @@ static int open_folder(const char *path, struct error *error)
     return fd;
 }
 
-// Takes over what is in the file, and closes it.
+static void unmap_file(struct cache_file *c)
+{
+    if (c->file)
+        munmap(c->file, c->file_size);
+    c->file = NULL;
+}
+
+// Takes over what is in the file, and closes it. (Files are replaced, never changed: the mapping stays.)
 static void read_objects(struct cache_file *c, int fd)
 {
     struct stat s;
     if (fstat(fd, &s) == 0 && s.st_size > 0 && s.st_size <= FILE_BYTES_MAX) {
         size_t size = (size_t)s.st_size;
-        free(c->file);
-        c->file = aligned_alloc(16, (size + 15) & ~(size_t)15);
-        c->file_size = size;
-        if (c->file && read(fd, c->file, size) == (ssize_t)size)
+        void *file = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+        unmap_file(c);
+        if (file != MAP_FAILED) {
+            c->file = file;
+            c->file_size = size;
             parse(c, size);
+        }
     }
     close(fd);
 }
@@ -300,7 +310,7 @@ bool cache_file_close(struct cache_file *c, struct error *error)
     for (size_t i = 0; i < c->count; i++)
         free_bytes(c, &c->objects[i]);
     free(c->objects);
-    free(c->file);
+    unmap_file(c);
     free(c->path);
     close(c->folder);
     free(c);

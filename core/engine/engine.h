@@ -17,7 +17,7 @@ enum stop_reason interp_run(struct guest *g, uint64_t budget);
 void interp_call(struct guest *g);
 // Runs the one instruction at cold_pc, which is no branch.
 void interp_step(struct guest *g);
-// From now on the op at pc enters translated code.
+// From now on the op at pc, if it is decoded, enters translated code.
 void interp_patch_entry(struct guest *g, uint64_t pc);
 // No longer.
 void interp_restore_entry(struct guest *g, uint64_t pc);

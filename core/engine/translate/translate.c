@@ -80,10 +80,26 @@ static void call_on_low_stack(struct translator *t, uint32_t code)
                        "xmm13", "xmm14", "xmm15");
 }
 
+// Installs what an earlier run left for the slot. What fits the guest no more is forgotten.
+static void install_cached(struct translator *t, struct slot *s)
+{
+    const struct cached_object *o = cache_file_get(t->cache, s->cached);
+    s->state = SLOT_COLD;
+    if (!translate_install_object(t, o)) {
+        cache_file_drop(t->cache, s->cached);
+        t->region_count--;
+        t->cached_count--;
+    } else if (has_grown(t, o)) {
+        translate_again(t, s->pc);
+    }
+}
+
 bool translate_enter_code(struct translator *t)
 {
     cpu *c = &t->guest->cpu;
     struct slot *s = slot_at(t, (uint32_t)c->pc);
+    if (s && s->state == SLOT_CACHED)
+        install_cached(t, s);
     uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
     if (!s || s->state != SLOT_DONE ||
         (stack - (uint64_t)(uintptr_t)t->stack < STACK_BYTES && stack < c->stack_limit))
@@ -192,7 +208,6 @@ bool translate_install_object(struct translator *t, const struct cached_object *
     slot_fill(t, o->entry, t->received);
     if (t->guest->entering)
         interp_patch_entry(t->guest, o->entry);
-    t->region_count++;
     return true;
 }
 
@@ -241,6 +256,7 @@ void translate_install(struct translator *t)
         struct cached_object o = describe(c);
         bool installed = !c->failed && translate_install_object(t, &o);
         t->compiled_any = true;
+        t->region_count += installed;
         struct slot *s = slot_at(t, c->region->entry);
         if (!installed && s->state == SLOT_QUEUED) // not an older one's successor
             s->state = c->failed ? SLOT_HOPELESS : SLOT_FAILED;
@@ -256,14 +272,14 @@ void translate_install(struct translator *t)
 
 void translate_set_entered(struct translator *t, bool entered)
 {
-    for (unsigned i = 0; i < t->installed_count; i++) {
-        const struct installed *x = &t->installed[i];
-        if (x->dropped)
+    for (unsigned i = 0; i < t->slot_count; i++) {
+        const struct slot *s = &t->slots[i];
+        if (!translate_is_entry(t, s->pc))
             continue;
         if (entered)
-            interp_patch_entry(t->guest, x->entry);
+            interp_patch_entry(t->guest, s->pc);
         else
-            interp_restore_entry(t->guest, x->entry);
+            interp_restore_entry(t->guest, s->pc);
     }
 }
 

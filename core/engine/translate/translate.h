@@ -33,6 +33,9 @@ void translate_load_cache(struct translator *t, const char *folder);
 // The code at pc is hot: compile it, unless that has been asked before. Emulation thread, as all below.
 void translate_request(struct translator *t, uint32_t pc);
 
+// Whether there is code that begins at pc, be it in the cache.
+bool translate_is_entry(struct translator *t, uint32_t pc);
+
 // Lets the interpreter enter all translated code, or none.
 void translate_set_entered(struct translator *t, bool entered);
 
@@ -88,6 +91,11 @@ static inline void translate_load_cache(struct translator *t, const char *folder
 static inline void translate_request(struct translator *t, uint32_t pc)
 {
     (void)t, (void)pc;
+}
+static inline bool translate_is_entry(struct translator *t, uint32_t pc)
+{
+    (void)t, (void)pc;
+    return false;
 }
 static inline void translate_set_entered(struct translator *t, bool entered)
 {

@@ -181,8 +181,7 @@ void save_history(struct translator *t)
     save_requests(t);
 }
 
-// Whether code that the object's region left out has run since: compiled anew, it takes that in.
-static bool has_grown(const struct translator *t, const struct cached_object *o)
+bool has_grown(const struct translator *t, const struct cached_object *o)
 {
     for (unsigned i = 0; i < o->left_out_count; i++)
         if (was_executed_earlier(t, o->left_out[i]))
@@ -211,16 +210,14 @@ void translate_load_cache(struct translator *t, const char *folder)
     }
     for (size_t i = 0; i < count; i++) {
         const struct cached_object *o = cache_file_get(t->cache, i);
-        if (o->entry <= BRANCHES_ENTRY)
-            continue;
-        if (o->page_count && translate_install_object(t, o)) {
+        struct slot *s = o->entry > BRANCHES_ENTRY ? translate_slot(t, o->entry) : NULL;
+        if (s) {
+            s->state = SLOT_CACHED;
+            s->cached = (uint32_t)i;
             t->cached_count++;
-            if (has_grown(t, o))
-                translate_again(t, o->entry);
-        } else {
-            cache_file_drop(t->cache, i);
         }
     }
+    t->region_count = t->cached_count;
     if (t->cached_count && !t->guest->config.prepare) {
         t->patience = WARM_PATIENCE;
         t->loading_patience = WORTH_LOADING;

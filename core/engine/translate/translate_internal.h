@@ -46,6 +46,7 @@ _Static_assert((int)REGION_PAGES_MAX <= (int)CACHED_PAGES_MAX &&
 
 enum slot_state {
     SLOT_COLD,
+    SLOT_CACHED, // an earlier run left code for it, which is installed when it is first entered
     SLOT_QUEUED,
     SLOT_DONE,
     SLOT_FAILED, // not installed in this run
@@ -58,6 +59,7 @@ struct slot {
     uint8_t state; // enum slot_state
     bool requested; // in this run
     uint16_t requests; // so far, in earlier runs, too
+    uint32_t cached; // SLOT_CACHED: the object's index in the cache
 };
 
 // The instructions of a page that have run.
@@ -189,6 +191,8 @@ void *compile_thread(void *translator);
 // earlier run.
 bool was_decoded(const struct translator *t, uint32_t pc);
 bool was_executed_earlier(const struct translator *t, uint32_t pc);
+// Whether code that the object's region left out has run since: compiled anew, it takes that in.
+bool has_grown(const struct translator *t, const struct cached_object *o);
 // What the conditional branch at pc did, in this run and earlier ones.
 struct branch_counts branch_seen(const struct translator *t, uint32_t pc);
 // Puts into the cache what has run, and what was asked for, this time and earlier.

@@ -25,6 +25,12 @@ struct slot *slot_at(struct translator *t, uint32_t pc)
     return index ? &t->slots[index - 1] : NULL;
 }
 
+bool translate_is_entry(struct translator *t, uint32_t pc)
+{
+    const struct slot *s = slot_at(t, pc);
+    return s && (s->state == SLOT_DONE || s->state == SLOT_CACHED);
+}
+
 struct slot *translate_slot(struct translator *t, uint32_t pc)
 {
     uint16_t *place = place_of(t, pc);
