@@ -4,7 +4,6 @@
 #include "cache_file.h"
 
 #define XXH_INLINE_ALL
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -270,13 +269,9 @@ static void shrink_folder(const struct cache_file *c)
         off_t total = 0;
         time_t oldest = 0;
         char name[NAME_SIZE] = "";
-        int fd = openat(c->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *d = fd < 0 ? NULL : fdopendir(fd);
-        if (!d) {
-            if (fd >= 0)
-                close(fd);
+        DIR *d = file_list(c->folder);
+        if (!d)
             return;
-        }
         for (struct dirent *e; (e = readdir(d)) != NULL;) {
             struct stat s;
             if (strlen(e->d_name) >= NAME_SIZE || !strstr(e->d_name, ".code") ||

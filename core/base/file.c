@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -44,15 +43,20 @@ static void remove_leftover(int folder, const char *name)
     close(fd);
 }
 
-static void remove_leftovers(int folder)
+DIR *file_list(int folder)
 {
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
-    if (!d) {
-        if (fd >= 0)
-            close(fd);
+    if (!d && fd >= 0)
+        close(fd);
+    return d;
+}
+
+static void remove_leftovers(int folder)
+{
+    DIR *d = file_list(folder);
+    if (!d)
         return;
-    }
     for (struct dirent *e; (e = readdir(d)) != NULL;) {
         size_t length = strlen(e->d_name), end = sizeof UNFINISHED - 1;
         if (length > end && strcmp(e->d_name + length - end, UNFINISHED) == 0)

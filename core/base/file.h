@@ -6,6 +6,7 @@
 #ifndef CORE_BASE_FILE_H
 #define CORE_BASE_FILE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -30,6 +31,9 @@ void file_new_discard(struct file_new *f);
 int file_open_own(int folder, const char *name);
 // Whether name in folder stands for what is open as fd, and is no link to it.
 bool file_is_called(int folder, const char *name, int fd);
+
+// What is in the folder, to be read from its beginning and closed by the caller. NULL with errno.
+DIR *file_list(int folder);
 
 // Replaces the file at path by what write writes, as the functions above do.
 bool file_replace(int folder, const char *path, mode_t mode, bool durable,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The page is memory that the guest may write at any time, so nothing read from it is trusted: what the host
 // relies on (the ring's head, the frame count) is kept here and only copied there.
-#include "devices.h"
+#include "devices_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,47 +14,12 @@
 
 #include "core/base/clock.h"
 #include "core/state/guest.h"
-#include "core/state/saved.h"
-#include "guest/device_page.h"
-#include "input_log.h"
 
 #define SECOND 1000000000ull
 #define VIRTUAL_READ_NS 1000 // what reading the virtual clock adds to it, so that polling loops end
 #define MILLISECOND 1000000ull
 #define WAIT_MAX_NS 100000000ull // of one sleep on the condition variable
 #define LATE_NS 100000000ull // by so much a replay may be late and still catch up
-
-// The guest's last look at its clock; emulation thread.
-struct look {
-    uint64_t millisecond; // of the guest's time
-    uint64_t system_calls, instructions; // so far
-    uint32_t events; // put into the ring so far
-};
-
-struct devices {
-    int fd; // the page's memfd, -1 without a device
-    struct device_page *page;
-    bool hears; // somebody takes the sound
-    uint32_t ring_head; // events put into the guest's ring so far; emulation thread
-    uint32_t audio_tail; // samples taken from the guest's ring so far; emulation thread
-    struct look look;
-    struct input_log input; // emulation thread
-    uint64_t logged_ns; // the clock at its last point; emulation thread
-    pthread_mutex_t lock; // for all that follows
-    bool live; // there is no log: input.mode is INPUT_LIVE
-    pthread_cond_t wake;
-    // the clock: guest time guest_ns at host time host_ns, running at speed percent since; 0 = virtual
-    uint64_t guest_ns, host_ns;
-    unsigned speed;
-    bool paused;
-    struct device_event events[DEVICE_EVENTS];
-    unsigned first_event, event_count;
-    // The guest runs ahead: time goes as fast as it can, and what waits in the queue stays there.
-    bool ahead;
-    uint64_t ahead_ns; // its clock then
-    unsigned ahead_events; // of the queue, that it has seen
-    enum input_mode ahead_mode; // of the log, which stands still
-};
 
 // ---- creation ----
 
@@ -74,7 +38,7 @@ static bool create_page(struct devices *d)
     return true;
 }
 
-static uint32_t clock_mode(const struct devices *d)
+uint32_t devices_clock_mode(const struct devices *d)
 {
     return d->speed && !d->ahead ? DEVICE_CLOCK_REAL : DEVICE_CLOCK_VIRTUAL;
 }
@@ -101,7 +65,7 @@ struct devices *devices_create(const struct guest *g)
         return NULL;
     }
     if (d->page) {
-        d->page->info.clock_mode = clock_mode(d);
+        d->page->info.clock_mode = devices_clock_mode(d);
         d->page->audio.wanted = d->hears;
     }
     if (g->config.record_input)
@@ -141,7 +105,7 @@ void devices_wake(struct devices *d)
 
 // ---- the clock; the lock is held ----
 
-static uint64_t clock_locked(const struct devices *d)
+uint64_t devices_clock_locked(const struct devices *d)
 {
     if (d->ahead)
         return d->ahead_ns;
@@ -150,12 +114,11 @@ static uint64_t clock_locked(const struct devices *d)
     return d->guest_ns + (uint64_t)((unsigned __int128)(clock_monotonic_ns() - d->host_ns) * d->speed / 100);
 }
 
-// Makes the present moment the one from which the clock is reckoned, before speed or paused change.
-static void set_anchor(struct devices *d)
+void devices_anchor(struct devices *d)
 {
     bool ahead = d->ahead;
     d->ahead = false;
-    d->guest_ns = clock_locked(d);
+    d->guest_ns = devices_clock_locked(d);
     d->ahead = ahead;
     d->host_ns = clock_monotonic_ns();
 }
@@ -163,10 +126,10 @@ static void set_anchor(struct devices *d)
 void devices_set_speed(struct devices *d, unsigned percent)
 {
     pthread_mutex_lock(&d->lock);
-    set_anchor(d);
+    devices_anchor(d);
     d->speed = percent;
     if (d->page && d->live)
-        __atomic_store_n(&d->page->info.clock_mode, clock_mode(d), __ATOMIC_RELAXED);
+        __atomic_store_n(&d->page->info.clock_mode, devices_clock_mode(d), __ATOMIC_RELAXED);
     pthread_cond_broadcast(&d->wake);
     pthread_mutex_unlock(&d->lock);
 }
@@ -174,7 +137,7 @@ void devices_set_speed(struct devices *d, unsigned percent)
 void devices_set_paused(struct devices *d, bool paused)
 {
     pthread_mutex_lock(&d->lock);
-    set_anchor(d);
+    devices_anchor(d);
     d->paused = paused;
     pthread_cond_broadcast(&d->wake);
     pthread_mutex_unlock(&d->lock);
@@ -190,7 +153,7 @@ static bool wait_until(struct guest *g, uint64_t deadline, bool for_event)
     uint64_t start = clock_monotonic_ns();
     bool reached = true;
     pthread_mutex_lock(&d->lock);
-    while (clock_locked(d) < deadline && !(for_event && d->event_count)) {
+    while (devices_clock_locked(d) < deadline && !(for_event && d->event_count)) {
         if (d->ahead) {
             d->ahead_ns = deadline;
             break;
@@ -206,7 +169,7 @@ static bool wait_until(struct guest *g, uint64_t deadline, bool for_event)
             reached = false;
             break;
         }
-        uint64_t guest_left = deadline - clock_locked(d), left = WAIT_MAX_NS;
+        uint64_t guest_left = deadline - devices_clock_locked(d), left = WAIT_MAX_NS;
         if (!d->paused && guest_left < WAIT_MAX_NS)
             left = guest_left * 100 / d->speed + 1;
         uint64_t end = clock_monotonic_ns() + left;
@@ -221,7 +184,7 @@ static bool wait_until(struct guest *g, uint64_t deadline, bool for_event)
 static uint64_t clock_now(struct devices *d)
 {
     pthread_mutex_lock(&d->lock);
-    uint64_t clock = clock_locked(d);
+    uint64_t clock = devices_clock_locked(d);
     pthread_mutex_unlock(&d->lock);
     return clock;
 }
@@ -252,8 +215,8 @@ bool devices_post(struct devices *d, const struct device_event *event)
 // What there is at this point; the events leave the queue. The lock is held.
 static void gather(struct devices *d, bool takes_input, struct input_point *point)
 {
-    point->clock_ns = clock_locked(d);
-    point->clock_mode = clock_mode(d);
+    point->clock_ns = devices_clock_locked(d);
+    point->clock_mode = devices_clock_mode(d);
     point->count = 0;
     point->has_input = false;
     if (!d->page || !takes_input)
@@ -292,7 +255,7 @@ static void keep_pace(struct guest *g, uint64_t clock)
     pthread_mutex_lock(&d->lock);
     bool paced = d->speed;
     d->event_count = 0; // what the user does meanwhile does not count
-    if (!paced || clock_locked(d) > clock + LATE_NS) {
+    if (!paced || devices_clock_locked(d) > clock + LATE_NS) {
         d->guest_ns = clock;
         d->host_ns = clock_monotonic_ns();
     }
@@ -328,7 +291,7 @@ uint64_t devices_clock_ns(struct guest *g, bool takes_input)
         d->ahead_ns += VIRTUAL_READ_NS;
     else if (!d->speed)
         d->guest_ns += VIRTUAL_READ_NS;
-    uint64_t now = clock_locked(d);
+    uint64_t now = devices_clock_locked(d);
     pthread_mutex_unlock(&d->lock);
     return d->input.mode == INPUT_LIVE ? now : pass_point(g, takes_input);
 }
@@ -352,7 +315,7 @@ static void go_live(struct devices *d)
     d->live = true;
     d->guest_ns = d->logged_ns;
     d->host_ns = clock_monotonic_ns();
-    d->page->info.clock_mode = clock_mode(d);
+    d->page->info.clock_mode = devices_clock_mode(d);
     d->first_event = 0;
     d->event_count = 1;
     d->events[0] = (struct device_event){.type = DEVICE_EVENT_RELEASE_ALL};
@@ -490,7 +453,7 @@ int64_t devices_ioctl(struct guest *g, uint32_t request, uint64_t argument)
         if (argument > 1000000)
             return -EINVAL;
         pthread_mutex_lock(&d->lock);
-        uint64_t deadline = clock_locked(d) + argument * 1000000u;
+        uint64_t deadline = devices_clock_locked(d) + argument * 1000000u;
         bool is_virtual = !d->speed || d->ahead;
         pthread_mutex_unlock(&d->lock);
         if (!is_virtual && d->input.mode != INPUT_REPLAYED)
@@ -522,103 +485,4 @@ bool devices_get_info(const struct devices *d, struct device_info *info)
         return false;
     memcpy(info, &d->page->info, sizeof *info);
     return true;
-}
-
-// ---- saved states ----
-
-#define DEVICES_PART 0x49564544u
-
-static void transfer(struct devices *d, struct saved *s)
-{
-    uint32_t version = DEVICE_VERSION;
-    uint8_t has_page = d->page != NULL;
-    saved_part(s, DEVICES_PART);
-    SAVED(s, version);
-    SAVED(s, has_page);
-    if (s->loading && version != DEVICE_VERSION)
-        saved_fail(s, "the state is that of a program for version %u of the device page; this is %u", version,
-                   DEVICE_VERSION);
-    saved_expect(s, has_page == (d->page != NULL), "its device page");
-    SAVED(s, d->ring_head);
-    SAVED(s, d->audio_tail);
-    SAVED(s, d->look.millisecond);
-    SAVED(s, d->look.system_calls);
-    SAVED(s, d->look.instructions);
-    SAVED(s, d->look.events);
-    SAVED(s, d->guest_ns);
-    SAVED(s, d->events);
-    SAVED(s, d->first_event);
-    SAVED(s, d->event_count);
-    saved_expect(s, d->first_event < DEVICE_EVENTS && d->event_count <= DEVICE_EVENTS, "its events");
-    saved_expect(s, d->guest_ns <= UINT64_MAX / 4, "its clock");
-    if (d->page && !s->failed)
-        saved_bytes(s, d->page, DEVICE_SIZE);
-}
-
-void devices_save(struct devices *d, struct saved *s)
-{
-    pthread_mutex_lock(&d->lock);
-    set_anchor(d);
-    transfer(d, s);
-    pthread_mutex_unlock(&d->lock);
-}
-
-void devices_check(const struct devices *d, struct saved *s)
-{
-    struct devices unused = {.page = d->page ? malloc(DEVICE_SIZE) : NULL};
-    if (d->page && !unused.page)
-        saved_fail(s, "there is not enough memory to load the state");
-    else
-        transfer(&unused, s);
-    free(unused.page);
-}
-
-// What has run ahead goes back; the clock and the queue have gone on without it.
-static void take_back(struct devices *d, struct saved *s)
-{
-    static struct device_event events[DEVICE_EVENTS];
-    uint64_t guest_ns = d->guest_ns;
-    unsigned first = d->first_event, count = d->event_count;
-    memcpy(events, d->events, sizeof events);
-    transfer(d, s);
-    memcpy(d->events, events, sizeof events);
-    d->guest_ns = guest_ns;
-    d->first_event = first;
-    d->event_count = count;
-    d->ahead = false;
-    d->ahead_events = 0;
-    d->input.mode = d->ahead_mode;
-}
-
-void devices_run_ahead(struct devices *d)
-{
-    pthread_mutex_lock(&d->lock);
-    d->ahead_ns = clock_locked(d);
-    d->ahead = true;
-    d->ahead_mode = d->input.mode;
-    d->input.mode = INPUT_LIVE;
-    d->page->info.clock_mode = clock_mode(d);
-    d->page->audio.wanted = false;
-    pthread_mutex_unlock(&d->lock);
-}
-
-void devices_load(struct devices *d, struct saved *s)
-{
-    pthread_mutex_lock(&d->lock);
-    if (d->ahead) {
-        take_back(d, s);
-    } else {
-        transfer(d, s);
-        d->host_ns = clock_monotonic_ns();
-    }
-    d->input.clock = 0; // as behind any frame
-    if (d->page) { // what the host says there
-        d->page->info.magic = DEVICE_MAGIC;
-        d->page->info.version = DEVICE_VERSION;
-        d->page->audio.wanted = d->hears;
-        if (d->live)
-            d->page->info.clock_mode = clock_mode(d);
-    }
-    pthread_cond_broadcast(&d->wake);
-    pthread_mutex_unlock(&d->lock);
 }
