@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "frontend/base/log.h"
+#include "frontend/bench/bench.h"
 #include "frontend/command/about.h"
 #include "frontend/command/config.h"
 #include "frontend/command/doom_options.h"
@@ -28,6 +29,8 @@ static int answer(struct options *options, struct settings *settings)
     case REQUEST_LIST_WADS: return wad_list(stdout, settings->iwad) ? STATUS_OK : STATUS_NO_WAD;
     case REQUEST_LIST_KEYS: about_keys(settings, stdout); break;
     case REQUEST_DUMP_CONFIG: config_dump(settings, stdout); break;
+    case REQUEST_BENCH: return bench_run(options, settings);
+    case REQUEST_COMPARE: return bench_compare(options);
     case REQUEST_PREPARE: return prepare_run(options, settings);
     case REQUEST_DOCTOR:
     case REQUEST_FEATURES: break; // screen_run's
@@ -43,7 +46,7 @@ int main(int argc, char **argv)
     int status;
     bool parsed = doom_options_parse(&options, argc, argv, &failure);
     struct config_sources sources = {.files = true,
-                                     .remembered = !options.headless,
+                                     .remembered = !options.headless && options.request != REQUEST_BENCH,
                                      .file = options.config_file,
                                      .command_line = &options.settings};
     if (!parsed || !config_load(&settings, &sources, &failure)) {

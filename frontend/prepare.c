@@ -10,67 +10,27 @@
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
 #include "frontend/base/prefix.h"
-#include "frontend/command/doom_options.h"
+#include "frontend/command/game_demos.h"
 #include "frontend/command/launch.h"
 #include "frontend/command/machine_setup.h"
-#include "frontend/command/wad.h"
-#include "frontend/command/wad_search.h"
 #include "frontend/session/session.h"
 
 // What a run compiles leads to code that only the next run asks for: few passes are enough, and one that
 // compiles less than one in so many of what there is is the last.
 enum { PASSES_MOST = 6, SHARE_LEFT = 200 };
 
-struct demo {
-    char *wad;
-    char name[9];
-    bool sound; // it is slow, and all demos play it alike: one a game is enough
-};
-
 struct preparation {
     const struct options *options;
     struct settings settings;
     char *folder;
-    struct demo *demos;
-    size_t count;
+    struct game_demos demos;
     uint64_t regions, compiled; // there are; made by this pass
 };
 
-static void add_demos(struct preparation *p, char *wad)
+// Sound is slow, and all demos play it alike: one a game is enough.
+static bool has_sound(const struct preparation *p, size_t i)
 {
-    bool first = true;
-    for (unsigned i = 1; wad && i <= 4; i++) {
-        struct demo d = {.wad = wad, .sound = first};
-        snprintf(d.name, sizeof d.name, "demo%u", i);
-        if (!wad_has_lump(wad, d.name)) {
-            continue;
-        }
-        d.wad = text_copy(wad);
-        p->demos = memory_resize(p->demos, (p->count + 1) * sizeof *p->demos);
-        p->demos[p->count++] = d;
-        first = false;
-    }
-    free(wad);
-}
-
-static bool find_demos(struct preparation *p, struct failure *failure)
-{
-    const struct doom_option *option = doom_options_given(p->options, "-iwad");
-    const char *given = option ? option->values.items[0] : p->settings.iwad;
-    if (*given) {
-        add_demos(p, wad_resolve(given));
-    } else {
-        add_demos(p, wad_resolve("freedoom1.wad"));
-        add_demos(p, wad_resolve("freedoom2.wad"));
-    }
-    if (!p->count && !*given) {
-        add_demos(p, wad_find_any(NULL));
-    }
-    return p->count || fail(failure, STATUS_NO_WAD,
-                            "--prepare runs a game's recorded demos, and there are none in %s\n"
-                            "    neurodoom --list-wads       shows the WADs on this machine\n"
-                            "    sudo apt install freedoom   installs free ones with demos",
-                            *given ? given : "any WAD that was found");
+    return i == 0 || strcmp(p->demos.items[i].wad, p->demos.items[i - 1].wad) != 0;
 }
 
 // The installation's folder, if this user may make files there, else the user's own cache.
@@ -96,14 +56,14 @@ static void drop_audio(void *user, const int16_t (*samples)[2], size_t count)
 // How many rounds there will be is not known: as many as find something.
 static void tell_progress(const struct preparation *p, unsigned pass, size_t i)
 {
-    const struct demo *d = &p->demos[i];
+    const struct game_demo *d = &p->demos.items[i];
     fprintf(stderr, "%sprepare: round %u, game %zu of %zu (%s of %s): %llu pieces of code translated%s",
-            isatty(STDERR_FILENO) ? "\r" : "", pass + 1, i + 1, p->count, d->name, path_name(d->wad),
+            isatty(STDERR_FILENO) ? "\r" : "", pass + 1, i + 1, p->demos.count, d->name, path_name(d->wad),
             (unsigned long long)p->regions, isatty(STDERR_FILENO) ? "\033[K" : "\n");
 }
 
 // Runs one demo to its end. False: *failure, or interrupted.
-static bool run_demo(struct preparation *p, const struct demo *d, struct failure *failure)
+static bool run_demo(struct preparation *p, const struct game_demo *d, bool sound, struct failure *failure)
 {
     const char *const arguments[] = {"doom", "-iwad", d->wad, "-timedemo", d->name, NULL};
     static const char *const no_environment[] = {NULL};
@@ -124,7 +84,7 @@ static bool run_demo(struct preparation *p, const struct demo *d, struct failure
         config->cache_folder = p->folder;
         config->prepared_folder = NULL;
         config->prepare = true;
-        struct session_callbacks callbacks = {.audio = d->sound ? drop_audio : NULL};
+        struct session_callbacks callbacks = {.audio = sound ? drop_audio : NULL};
         s = session_start(config, 0, &callbacks, failure);
     }
     if (s) {
@@ -146,9 +106,9 @@ static bool run_passes(struct preparation *p, struct failure *failure)
 {
     for (unsigned pass = 0; pass < PASSES_MOST; pass++) {
         p->compiled = 0;
-        for (size_t i = 0; i < p->count; i++) {
+        for (size_t i = 0; i < p->demos.count; i++) {
             tell_progress(p, pass, i);
-            if (!run_demo(p, &p->demos[i], failure)) {
+            if (!run_demo(p, &p->demos.items[i], has_sound(p, i), failure)) {
                 return false;
             }
         }
@@ -169,7 +129,8 @@ int prepare_run(const struct options *options, struct settings *settings)
     bool done = false;
     if (machine_default_engine() != MACHINE_ENGINE_TRANSLATE) {
         fail(&failure, STATUS_USAGE, "--prepare: this build has no translator: the game is interpreted");
-    } else if (find_demos(&p, &failure) && find_folder(&p, &failure)) {
+    } else if (game_demos_find(&p.demos, options, settings, "--prepare", &failure) &&
+               find_folder(&p, &failure)) {
         interrupt_catch();
         if (p.settings.log_level == LOG_INFO) {
             log_set_level(LOG_WARNING); // what the engine says at each start
@@ -183,10 +144,7 @@ int prepare_run(const struct options *options, struct settings *settings)
         fprintf(stderr, "prepare: %llu pieces of code are kept in %s\n", (unsigned long long)p.regions,
                 p.folder);
     }
-    for (size_t i = 0; i < p.count; i++) {
-        free(p.demos[i].wad);
-    }
-    free(p.demos);
+    game_demos_free(&p.demos);
     free(p.folder);
     return failure.text ? failure_report(&failure) : done ? STATUS_OK : STATUS_INTERRUPTED;
 }

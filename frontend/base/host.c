@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
@@ -39,11 +40,43 @@ static void read_value(const char *path, const char *key, char *value, size_t si
     }
 }
 
+// Whether cores may run faster than their nominal speed.
+static const char *turbo(void)
+{
+    char value[8];
+    read_value("/sys/devices/system/cpu/cpufreq/boost", "", value, sizeof value);
+    if (strcmp(value, "unknown") != 0) {
+        return *value == '0' ? "off" : "on";
+    }
+    read_value("/sys/devices/system/cpu/intel_pstate/no_turbo", "", value, sizeof value);
+    return strcmp(value, "unknown") == 0 ? "unknown" : *value == '0' ? "on" : "off";
+}
+
+// By its file: what the library says of itself would take loading it.
+static void find_blas(char *name, size_t size)
+{
+    static const char *const places[] = {"/usr/lib/x86_64-linux-gnu/libopenblas.so.0",
+                                         "/usr/lib64/libopenblas.so.0", "/usr/lib/libopenblas.so.0"};
+    snprintf(name, size, "none");
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *file = realpath(places[i], NULL);
+        if (file) {
+            snprintf(name, size, "%s", strrchr(file, '/') + 1);
+            free(file);
+            return;
+        }
+    }
+}
+
 void host_describe_machine(struct host_machine *machine)
 {
     *machine = (struct host_machine){0};
     read_value("/proc/cpuinfo", "model name", machine->cpu, sizeof machine->cpu);
     read_value("/etc/os-release", "PRETTY_NAME", machine->system, sizeof machine->system);
+    read_value("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "", machine->governor,
+               sizeof machine->governor);
+    snprintf(machine->turbo, sizeof machine->turbo, "%s", turbo());
+    find_blas(machine->blas, sizeof machine->blas);
     struct utsname names;
     if (uname(&names) == 0) {
         snprintf(machine->kernel, sizeof machine->kernel, "%.40s %.60s %.20s", names.sysname, names.release,

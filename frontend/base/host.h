@@ -14,6 +14,8 @@ struct host_machine {
     char cpu[96];
     char kernel[128];
     char system[96]; // the distribution
+    char governor[32], turbo[8]; // of the first core; turbo: on, off; "unknown" where the kernel does not say
+    char blas[64]; // file of the library that the nets use, or "none"
     unsigned cores; // that this process may use
     uint64_t memory; // bytes
 };

@@ -36,7 +36,7 @@ static const struct option own_options[] = {
     {"overlay", OPTION_SETTING, "overlay.preset", 0},
     {"overlay-scale", OPTION_SETTING, "overlay.scale", 0},
     {"headless", OPTION_HEADLESS, 0, 0},
-    {"frames", OPTION_FRAMES, 0, 0},
+    {"frames", OPTION_COUNT, "frames", offsetof(struct options, frames)},
     {"screenshot", OPTION_FRAME_FILE, "shot.png", offsetof(struct options, screenshots)},
     {"state", OPTION_PATH, 0, offsetof(struct options, state)},
     {"save-state", OPTION_FRAME_FILE, "game.state", offsetof(struct options, saves)},
@@ -55,12 +55,15 @@ static const struct option own_options[] = {
     {"neural", OPTION_SETTING, "neural.all", 0},
     {"opt", OPTION_OPT, 0, 0},
     {"verify", OPTION_FIXED_SETTING, "neural.verify=on", 0},
-    {"bench", OPTION_LATER, "the benchmark runner", 0},
-    {"ab", OPTION_LATER, "the benchmark runner", 0},
-    {"runs", OPTION_LATER, "the benchmark runner", 0},
-    {"warmup", OPTION_LATER, "the benchmark runner", 0},
-    {"out", OPTION_LATER, "the benchmark runner", 0},
-    {"plot", OPTION_LATER, "the benchmark runner", 0},
+    {"csv-format", OPTION_CSV_FORMAT, 0, 0},
+    {"bench", OPTION_BENCH, 0, 0},
+    {"ab", OPTION_TEXT, 0, offsetof(struct options, bench.sides)},
+    {"against", OPTION_TEXT, 0, offsetof(struct options, bench.against)},
+    {"runs", OPTION_COUNT, "runs", offsetof(struct options, bench.runs)},
+    {"warmup", OPTION_COUNT, "tics", offsetof(struct options, bench.warmup)},
+    {"out", OPTION_PATH, 0, offsetof(struct options, bench.out)},
+    {"plot", OPTION_PATH, 0, offsetof(struct options, bench.plot)},
+    {"compare", OPTION_COMPARE, 0, 0},
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
@@ -228,9 +231,18 @@ static bool unknown(const char *word, struct failure *failure)
     return false;
 }
 
-static bool parse_word(struct options *options, int argc, char *const *argv, int *at, struct failure *failure)
+// What a run of --bench is told as well: the game, and how the machine is set up.
+static bool is_passed(const struct option *own)
+{
+    return !own || own->kind == OPTION_SETTING || own->kind == OPTION_FIXED_SETTING ||
+           own->kind == OPTION_SET || own->kind == OPTION_OPT || strcmp(own->name, "config") == 0;
+}
+
+static bool parse_word(struct options *options, int argc, char *const *argv, int *at,
+                       const struct option **own_option, struct failure *failure)
 {
     const char *word = argv[*at];
+    *own_option = NULL;
     if (strcmp(word, "-h") == 0) {
         options->request = REQUEST_HELP;
         return true;
@@ -244,6 +256,7 @@ static bool parse_word(struct options *options, int argc, char *const *argv, int
     const struct option *own = options_find(own_options, OWN_OPTIONS, name, length);
     // With one dash, -config and the like are the engine's.
     if (own && (two || may_have_one_dash(own->name))) {
+        *own_option = own;
         return options_apply(options, own, name + length, argc, argv, at, failure);
     }
     int doom = find_doom(name);
@@ -265,9 +278,18 @@ bool doom_options_parse(struct options *options, int argc, char *const *argv, st
 {
     *options = (struct options){0};
     for (int at = 1; at < argc; at++) {
-        if (!parse_word(options, argc, argv, &at, failure)) {
+        const struct option *own;
+        int first = at;
+        if (!parse_word(options, argc, argv, &at, &own, failure)) {
             return false;
         }
+        for (int i = first; is_passed(own) && i <= at; i++) {
+            text_list_add(&options->passed, text_copy(argv[i]));
+        }
+    }
+    if (options->request == REQUEST_PLAY && (options->bench.sides || options->bench.against)) {
+        options->request = REQUEST_BENCH;
+        options->bench.works = text_copy("");
     }
     return true;
 }
@@ -316,55 +338,58 @@ bool doom_options_play(struct options *options, const struct text_list *files, s
 
 void doom_options_print_help(FILE *stream)
 {
-    fputs("neurodoom: DOOM as an ARM64 program on an ARM64 core of our own\n"
-          "usage: neurodoom [OPTION]... [FILE.wad | DEMO.lmp]\n"
-          "\n"
-          "DOOM's own options, with one dash or two, reach the engine unchanged, for example:\n"
-          "  -iwad FILE            the game's WAD: a path, or a name to look for (--list-wads)\n"
-          "  -file FILE...         add-on WADs\n"
-          "  -warp [E] M           start on that map; -skill 1..5 -nomonsters -fast -respawn\n"
-          "  -loadgame SLOT        load a saved game (0..7)\n"
-          "  -record NAME          record a demo; -playdemo NAME plays it, -timedemo NAME times it\n"
-          "machine\n"
-          "  --engine interp|translate   what executes the guest\n"
-          "  --speed PCT|max       speed of the guest's clock\n"
-          "  --clock real|virtual  virtual: every run is identical (with --headless the default)\n"
-          "  --ram MiB             memory the guest may use (256)\n"
-          "  --neural on|off       all that nets switch; --opt of single ones wins\n"
-          "  --opt dispatch=MODE   who picks the kernel of an instruction: off, the tables; hybrid, the\n"
-          "                        tables, with the net's answers counted; pure, the net alone; live, as\n"
-          "                        hybrid with the net asked again at every step, which is slow\n"
-          "  --opt loops=on|off    loops that a net has proposed, once proved, are done by kernels\n"
-          "  --opt idle=on|off     a guest that only waits for its clock sleeps (real clock)\n"
-          "  --verify              run the plain loop beside every replaced one, and compare\n"
-          "  --prepare             translate the game ahead, by its recorded demos: no slow first run\n"
-          "window\n"
-          "  -fullscreen, -window, -geometry WxH[+X+Y], --display N\n"
-          "  --scale fit|integer|stretch, --aspect 4:3|square, --filter sharp|nearest|linear\n"
-          "  --vsync on|off, -shotdir FOLDER, --overlay off|mini|std|full, --overlay-scale N\n"
-          "sound\n"
-          "  --volume PCT, --mute-unfocused on|off; DOOM's -nosound, -nosfx, -nomusic\n"
-          "  --wav FILE            what is heard; --audio-hash FILE: a line a second: second, XXH3-64\n"
-          "without a window\n"
-          "  --headless            run, and end with the demo or after --frames N; --screenshot "
-          "FRAME:FILE.png\n"
-          "  --frame-hash FILE     a line a frame: frame, gametic, XXH3-64 of picture and palette\n"
-          "machine states\n"
-          "  --save-state FRAME:FILE  the whole machine behind that frame; --state FILE goes on from there\n"
-          "  --record-input FILE   record all that the game hangs on: keys, mouse, clock, saved games\n"
-          "  --replay-input FILE   the same game again, frame by frame, with any engine and switches\n"
-          "  --run-ahead 0..2      show what the game will show so many tics later, if keys stay: less lag\n"
-          "figures (FILE - is standard output)\n"
-          "  --stats FILE.json     counters and game state, renewed every second\n"
-          "  --csv FILE            a row a frame; --json FILE the summary\n"
-          "  --explain-loop ADDRESS  at the end, what became of the loop that begins there\n"
-          "information\n"
-          "  --doctor              what works here and what is missing\n"
-          "  --list-wads, --list-keys, --features, --version, --help\n"
-          "  --dump-config, --config FILE, --set SECTION.KEY=VALUE, --log-level error|warning|info|debug\n"
-          "\n"
-          "In the game: ` opens the panel with every switch; ` then H shows the keys.\n"
-          "Exit status: 0 ok, 1 usage, 2 no WAD, 3 no display, 4 guest fault,\n"
-          "5 --verify or a replay found a difference, 6 engine error, 130 Ctrl-C\n",
-          stream);
+    fputs(
+        "neurodoom: DOOM as an ARM64 program on an ARM64 core of our own\n"
+        "usage: neurodoom [OPTION]... [FILE.wad | DEMO.lmp]\n"
+        "\n"
+        "DOOM's own options, with one dash or two, reach the engine unchanged, for example:\n"
+        "  -iwad FILE            the game's WAD: a path, or a name to look for (--list-wads)\n"
+        "  -file FILE...         add-on WADs; -loadgame SLOT: a saved game (0..7)\n"
+        "  -warp [E] M           start on that map; -skill 1..5 -nomonsters -fast -respawn\n"
+        "  -record NAME          record a demo; -playdemo NAME plays it, -timedemo NAME times it\n"
+        "machine\n"
+        "  --engine interp|translate   what executes the guest\n"
+        "  --speed PCT|max       speed of the guest's clock; --ram MiB: its memory (256)\n"
+        "  --clock real|virtual  virtual: every run is identical (with --headless the default)\n"
+        "  --neural on|off       all that nets switch; --opt of single ones wins\n"
+        "  --opt dispatch=MODE   who picks the kernel of an instruction: off, the tables; hybrid, the\n"
+        "                        tables, with the net's answers counted; pure, the net alone; live, as\n"
+        "                        hybrid with the net asked again at every step, which is slow\n"
+        "  --opt loops=on|off    loops that a net has proposed, once proved, are done by kernels\n"
+        "  --opt idle=on|off     a guest that only waits for its clock sleeps (real clock)\n"
+        "  --verify              run the plain loop beside every replaced one, and compare\n"
+        "  --prepare             translate the game ahead, by its recorded demos: no slow first run\n"
+        "window\n"
+        "  -fullscreen, -window, -geometry WxH[+X+Y], --display N, --vsync on|off, -shotdir FOLDER\n"
+        "  --scale fit|integer|stretch, --aspect 4:3|square, --filter sharp|nearest|linear\n"
+        "  --overlay off|mini|std|full, --overlay-scale N\n"
+        "sound\n"
+        "  --volume PCT, --mute-unfocused on|off; DOOM's -nosound, -nosfx, -nomusic\n"
+        "  --wav FILE            what is heard; --audio-hash FILE: a line a second: second, XXH3-64\n"
+        "without a window\n"
+        "  --headless            run, and end with the demo or after --frames N; --screenshot "
+        "FRAME:FILE.png\n"
+        "  --frame-hash FILE     a line a frame: frame, gametic, XXH3-64 of picture and palette\n"
+        "machine states\n"
+        "  --save-state FRAME:FILE  the whole machine behind that frame; --state FILE goes on from there\n"
+        "  --record-input FILE   record all that the game hangs on: keys, mouse, clock, saved games\n"
+        "  --replay-input FILE   the same game again, frame by frame, with any engine and switches\n"
+        "  --run-ahead 0..2      show what the game will show so many tics later, if keys stay: less lag\n"
+        "figures (FILE - is standard output)\n"
+        "  --csv FILE            a row a frame (--csv-format native|mangohud); --json FILE the summary\n"
+        "  --stats FILE.json     counters and game state; --explain-loop ADDRESS: what became of that loop\n"
+        "comparing: which of two is faster, by how much, and do both show the same?\n"
+        "  --bench               loops off and on, one minute; =full all demos, =DEMO,... or =FILE.replay\n"
+        "  --ab loops|dispatch|idle|engine|neural  what is compared; or A,B: settings or options\n"
+        "  --against native,qemu beside them; --runs N a side, --warmup TICS, --out DIR, --plot FILE.svg\n"
+        "  --compare EARLIER.json LATER.json  of two reports: is the later one slower?\n"
+        "information\n"
+        "  --doctor (what works here), --list-wads, --list-keys, --features, --version, --help\n"
+        "  --dump-config, --config FILE, --set SECTION.KEY=VALUE, --log-level error|warning|info|debug\n"
+        "\n"
+        "In the game: ` opens the panel with every switch; ` then H shows the keys.\n"
+        "Exit status: 0 ok, 1 usage, 2 no WAD, 3 no display, 4 guest fault,\n"
+        "5 --verify, a replay or --bench found a difference, 6 engine error, 7 slower (--compare), 130 "
+        "Ctrl-C\n",
+        stream);
 }

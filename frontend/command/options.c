@@ -59,9 +59,10 @@ static void free_orders(struct frame_orders *orders)
 
 static bool takes_value(const struct option *option)
 {
-    return option->kind == OPTION_SETTING || option->kind == OPTION_PATH || option->kind == OPTION_FRAMES ||
-           option->kind == OPTION_FRAME_FILE || option->kind == OPTION_SET || option->kind == OPTION_OPT ||
-           option->kind == OPTION_LIST || option->kind == OPTION_LOOP;
+    return option->kind == OPTION_SETTING || option->kind == OPTION_PATH || option->kind == OPTION_COUNT ||
+           option->kind == OPTION_TEXT || option->kind == OPTION_FRAME_FILE || option->kind == OPTION_SET ||
+           option->kind == OPTION_OPT || option->kind == OPTION_LIST || option->kind == OPTION_LOOP ||
+           option->kind == OPTION_CSV_FORMAT;
 }
 
 // --opt dispatch=MODE,loops=on|off,idle=on|off
@@ -115,10 +116,11 @@ static bool apply(struct options *options, const struct option *option, const ch
     case OPTION_LIST:
         text_list_add((struct text_list *)((char *)options + option->number), text_copy(value));
         return true;
-    case OPTION_FRAMES:
-        if (!parse_count(value, strlen(value), &options->frames)) {
-            return fail(failure, STATUS_USAGE, "--frames takes a number of frames from 1 on, not \"%s\"",
-                        value);
+    case OPTION_TEXT: set_path((char **)((char *)options + option->number), value); return true;
+    case OPTION_COUNT:
+        if (!parse_count(value, strlen(value), (uint32_t *)((char *)options + option->number))) {
+            return fail(failure, STATUS_USAGE, "--%s takes a number of %s from 1 on, not \"%s\"",
+                        option->name, option->text, value);
         }
         return true;
     case OPTION_LOOP:
@@ -132,18 +134,42 @@ static bool apply(struct options *options, const struct option *option, const ch
         return true;
     case OPTION_OPT: return add_opts(options, value, failure);
     case OPTION_FRAME_FILE: return add_order(options, option, value, failure);
-    case OPTION_LATER: break;
+    case OPTION_BENCH:
+        options->request = REQUEST_BENCH;
+        set_path(&options->bench.works, value ? value : "");
+        return true;
+    case OPTION_CSV_FORMAT:
+        options->mangohud = strcmp(value, "mangohud") == 0;
+        return options->mangohud || strcmp(value, "native") == 0 ||
+               fail(failure, STATUS_USAGE, "--csv-format is native or mangohud, not \"%s\"", value);
+    case OPTION_COMPARE: break; // options_apply's
     }
-    return fail(failure, STATUS_USAGE,
-                "--%s: %s is not built in. This build has the machine, the window, --headless, and "
-                "recording of frame times (--csv, --json): see neurodoom --features.",
-                option->name, option->text);
+    return true;
+}
+
+// --compare EARLIER LATER
+static bool apply_compare(struct options *options, const char *value, int argc, char *const *argv, int *at,
+                          struct failure *failure)
+{
+    int first = value ? 0 : 1; // words from argv[*at] on
+    if (*at + first + 1 >= argc) {
+        return fail(failure, STATUS_USAGE,
+                    "--compare takes two reports of --bench: --compare EARLIER.json LATER.json");
+    }
+    options->request = REQUEST_COMPARE;
+    set_path(&options->bench.earlier, value ? value : argv[*at + 1]);
+    set_path(&options->bench.later, argv[*at + first + 1]);
+    *at += first + 1;
+    return true;
 }
 
 bool options_apply(struct options *options, const struct option *option, const char *after_name, int argc,
                    char *const *argv, int *at, struct failure *failure)
 {
     const char *value = *after_name == '=' ? after_name + 1 : NULL;
+    if (option->kind == OPTION_COMPARE) {
+        return apply_compare(options, value, argc, argv, at, failure);
+    }
     if (takes_value(option)) {
         if (!value && *at + 1 < argc) {
             value = argv[++*at];
@@ -151,7 +177,7 @@ bool options_apply(struct options *options, const struct option *option, const c
         if (!value) {
             return fail(failure, STATUS_USAGE, "--%s needs a value; see --help", option->name);
         }
-    } else if (value && option->kind != OPTION_LATER) {
+    } else if (value && option->kind != OPTION_BENCH) {
         return fail(failure, STATUS_USAGE, "--%s takes no value", option->name);
     }
     return apply(options, option, value, failure);
@@ -176,6 +202,14 @@ void options_free(struct options *options)
     free(options->models);
     free(options->record_input);
     free(options->replay_input);
+    free(options->bench.works);
+    free(options->bench.sides);
+    free(options->bench.against);
+    free(options->bench.out);
+    free(options->bench.plot);
+    free(options->bench.earlier);
+    free(options->bench.later);
+    text_list_free(&options->passed);
     text_list_free(&options->folders);
     text_list_free(&options->settings);
     *options = (struct options){0};

@@ -21,6 +21,8 @@ enum request {
     REQUEST_LIST_KEYS,
     REQUEST_DUMP_CONFIG,
     REQUEST_PREPARE,
+    REQUEST_BENCH,
+    REQUEST_COMPARE,
 };
 
 // Files to be written when a certain frame has been presented.
@@ -49,6 +51,16 @@ struct doom_option {
     struct text_list values;
 };
 
+// What --bench and its companions say. NULL, or 0: not given.
+struct bench_options {
+    char *works; // "" for a plain --bench
+    char *sides, *against; // --ab, --against
+    char *out; // a folder
+    char *plot; // a file
+    char *earlier, *later; // reports to be compared
+    uint32_t runs, warmup;
+};
+
 struct options {
     enum request request;
     bool headless;
@@ -58,6 +70,9 @@ struct options {
     struct frame_orders screenshots, saves; // pictures; states of the machine
     char *frame_hash, *stats, *csv, *json, *wav, *audio_hash, *config_file, *models; // paths or NULL
     char *state, *record_input, *replay_input; // the same
+    bool mangohud; // how --csv is written
+    struct bench_options bench;
+    struct text_list passed; // the words of the command line that a run of --bench gets, too
     struct text_list folders; // that the program may write in
     struct text_list settings; // "section.key=value"
     struct doom_option *doom;
@@ -74,14 +89,17 @@ enum option_kind {
     OPTION_SETTING, // text: section.key; takes a value
     OPTION_FIXED_SETTING, // text: section.key=value
     OPTION_PATH, // number: offset of a char * in struct options
+    OPTION_TEXT, // the same, of anything
     OPTION_LIST, // number: offset of a struct text_list in struct options; may be given again
     OPTION_HEADLESS,
-    OPTION_FRAMES,
+    OPTION_COUNT, // number: offset of a uint32_t in struct options; text: of what
     OPTION_LOOP,
     OPTION_FRAME_FILE, // number: offset of a struct frame_orders in struct options; text: a file's name
     OPTION_SET,
     OPTION_OPT,
-    OPTION_LATER, // text: what is missing from this build
+    OPTION_BENCH, // may have a value, after "="
+    OPTION_COMPARE, // takes two values
+    OPTION_CSV_FORMAT,
 };
 
 struct option {

@@ -374,7 +374,9 @@ bool output_close(struct output *o, struct session *s)
         good &= audio_files_close(o->audio);
     }
     if (o->whole && options->csv) {
-        good &= report_unwritten(record_write_csv(o->whole, options->csv), options->csv);
+        good &= report_unwritten(
+            (options->mangohud ? record_write_mangohud : record_write_csv)(o->whole, options->csv),
+            options->csv);
     }
     if (o->whole && options->json) {
         good &= report_unwritten(

@@ -5,6 +5,7 @@
 #include <png.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "frontend/base/paths.h"
 #include "frontend/base/text.h"
@@ -60,5 +61,47 @@ bool png_write_frame(const char *path, const uint8_t *indices, const uint8_t (*p
     int why = errno;
     free(pixels);
     errno = why;
+    return good;
+}
+
+enum { GAP = 8 };
+
+// Reads a picture as rows of RGB, on the heap, or NULL.
+static uint8_t *read_rgb(const char *path, unsigned *width, unsigned *height)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    if (!png_image_begin_read_from_file(&image, path)) {
+        return NULL;
+    }
+    image.format = PNG_FORMAT_RGB;
+    uint8_t *pixels = memory_resize(NULL, PNG_IMAGE_SIZE(image));
+    if (!png_image_finish_read(&image, NULL, pixels, 0, NULL)) {
+        free(pixels);
+        return NULL;
+    }
+    *width = image.width;
+    *height = image.height;
+    return pixels;
+}
+
+bool png_join(const char *left, const char *right, const char *path)
+{
+    unsigned width, height, right_width, right_height;
+    uint8_t *a = read_rgb(left, &width, &height), *b = read_rgb(right, &right_width, &right_height);
+    bool good = a && b && height == right_height;
+    if (good) {
+        size_t pitch = 3 * ((size_t)width + GAP + right_width);
+        uint8_t *both = memory_resize(NULL, pitch * height);
+        memset(both, 0xff, pitch * height);
+        for (size_t y = 0; y < height; y++) {
+            memcpy(both + y * pitch, a + 3 * y * width, 3 * (size_t)width);
+            memcpy(both + y * pitch + 3 * ((size_t)width + GAP), b + 3 * y * right_width,
+                   3 * (size_t)right_width);
+        }
+        good = png_write_rgb(path, both, pitch, width + GAP + right_width, height);
+        free(both);
+    }
+    free(a);
+    free(b);
     return good;
 }

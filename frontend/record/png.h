@@ -13,4 +13,8 @@ bool png_write_rgb(const char *path, const uint8_t *pixels, size_t pitch, unsign
 // A frame as the guest drew it, 320x200, through its palette.
 bool png_write_frame(const char *path, const uint8_t *indices, const uint8_t (*palette)[3]);
 
+// Two pictures of one height side by side, with a gap between. False: one of them cannot be read, or it is
+// not written.
+bool png_join(const char *left, const char *right, const char *path);
+
 #endif

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "counters.h"
-#include "frontend/base/host.h"
 #include "frontend/base/paths.h"
 #include "frontend/base/text.h"
-#include "statistics_json.h"
+#include "mangohud.h"
+#include "report.h"
 
 enum { MARKER_SIZE = 64 };
 
@@ -93,16 +93,33 @@ static const char *loops_suffix(bool replaces_loops)
     return replaces_loops ? "+loops" : "";
 }
 
+const char record_csv_header[] =
+    "frame,tic,phase,variant,t_ms,frame_ms,emu_ms,present_ms,sleep_ms,retired,credited,iterations_skipped,"
+    "loops_active,loops_new,loops_rejected,dispatch_total,dispatch_hit,idle_ms,frame_hash,marker";
+
+bool record_write_mangohud(struct recording *r, const char *path)
+{
+    struct new_file file;
+    if (!new_file_open(&file, path)) {
+        return false;
+    }
+    mangohud_begin(file.stream);
+    pthread_mutex_lock(&r->lock);
+    for (uint32_t i = 0; i < r->count; i++) {
+        const struct frame_figures *f = &r->rows[i].figures;
+        mangohud_frame(file.stream, f->frame_ms, f->at_ms - r->rows[0].figures.at_ms);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return new_file_commit(&file);
+}
+
 bool record_write_csv(struct recording *r, const char *path)
 {
     struct new_file file;
     if (!new_file_open(&file, path)) {
         return false;
     }
-    fputs("frame,tic,phase,variant,t_ms,frame_ms,emu_ms,present_ms,sleep_ms,retired,credited,iterations_"
-          "skipped,"
-          "loops_active,loops_new,loops_rejected,dispatch_total,dispatch_hit,idle_ms,frame_hash,marker\n",
-          file.stream);
+    fprintf(file.stream, "%s\n", record_csv_header);
     pthread_mutex_lock(&r->lock);
     double start = r->count ? r->rows[0].figures.at_ms : 0;
     for (uint32_t i = 0; i < r->count; i++) {
@@ -170,7 +187,7 @@ static cJSON *variant(struct recording *r, enum machine_engine engine, bool repl
     cJSON_AddNumberToObject(run, "avg_fps", summary.average_fps);
     cJSON_AddItemToArray(cJSON_AddArrayToObject(object, "runs"), run);
     cJSON_AddNumberToObject(object, "frames", count);
-    statistics_add(object, &summary);
+    report_add_times(object, &summary);
     cJSON_AddNumberToObject(object, "mips", emulating_ms > 0 ? (double)retired / emulating_ms / 1000 : 0);
     if (has_loops) {
         cJSON_AddNumberToObject(object, "mips_effective",
@@ -202,16 +219,6 @@ static void add_variants(cJSON *root, struct recording *r, const struct machine_
     }
     if (cJSON_GetArraySize(array) == 0) {
         cJSON_AddItemToArray(array, variant(r, started->engine, started->loop_models && started->loops));
-    }
-}
-
-static void add_hash(cJSON *object, const char *name, const char *path)
-{
-    char hash[65];
-    if (sha256_file(path, hash)) {
-        cJSON_AddStringToObject(object, name, hash);
-    } else {
-        cJSON_AddNullToObject(object, name);
     }
 }
 
@@ -279,24 +286,13 @@ bool record_write_json(struct recording *r, const char *path, const struct launc
                        const struct settings *settings, uint32_t tics)
 {
     cJSON *root = cJSON_CreateObject();
-    cJSON_AddStringToObject(root, "schema", "neurodoom-benchmark-2");
-    cJSON *program = cJSON_AddObjectToObject(root, "program");
-    cJSON_AddStringToObject(program, "version", host_version);
-    cJSON_AddStringToObject(program, "git", host_git);
-    cJSON_AddStringToObject(program, "flags", host_flags);
-
-    struct host_machine host;
-    host_describe_machine(&host);
-    cJSON *machine = cJSON_AddObjectToObject(root, "machine");
-    cJSON_AddStringToObject(machine, "cpu", host.cpu);
-    cJSON_AddNumberToObject(machine, "cores", host.cores);
-    cJSON_AddNumberToObject(machine, "memory_bytes", (double)host.memory);
-    cJSON_AddStringToObject(machine, "kernel", host.kernel);
-    cJSON_AddStringToObject(machine, "system", host.system);
+    cJSON_AddStringToObject(root, "schema", REPORT_SCHEMA);
+    report_add_program(root);
+    report_add_machine(root);
 
     cJSON *content = cJSON_AddObjectToObject(root, "content");
     cJSON_AddStringToObject(content, "wad", path_name(launch->iwad));
-    add_hash(content, "sha256", launch->iwad);
+    report_add_hash(content, "sha256", launch->iwad);
     if (launch->demo) {
         cJSON_AddStringToObject(content, "demo", launch->demo);
     } else {
@@ -307,7 +303,7 @@ bool record_write_json(struct recording *r, const char *path, const struct launc
     } else {
         cJSON_AddNullToObject(content, "tics");
     }
-    add_hash(cJSON_AddObjectToObject(root, "guest"), "elf_sha256", launch->program);
+    report_add_hash(cJSON_AddObjectToObject(root, "guest"), "elf_sha256", launch->program);
     add_settings(root, r, launch, settings);
     add_variants(root, r, &launch->setup.config);
     // There is nothing to compare with one variant: the fields are there, with no values.

@@ -31,8 +31,12 @@ uint32_t record_count(struct recording *r);
 // "level", "intermission", "finale", "demoscreen", with "demo-" in front while a demo plays.
 const char *record_phase(const struct device_info *info);
 
-// Writes the rows so far. False: errno tells why.
+// The names of the columns.
+extern const char record_csv_header[];
+
+// Writes the rows so far, or their times as MangoHud does. False: errno tells why.
 bool record_write_csv(struct recording *r, const char *path);
+bool record_write_mangohud(struct recording *r, const char *path);
 
 // Writes the summary. tics: of a timed demo, else 0.
 bool record_write_json(struct recording *r, const char *path, const struct launch *launch,

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include "bench.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "files.h"
+#include "frontend/base/host.h"
+#include "frontend/base/interrupt.h"
+#include "frontend/base/paths.h"
+#include "frontend/command/launch.h"
+#include "frontend/record/png.h"
+#include "host_load.h"
+#include "page.h"
+#include "plan.h"
+#include "runner.h"
+#include "table.h"
+#include "verdict.h"
+
+// A second of the game.
+enum { WARM_TICS = 35, QUICK_SOUND_FRAMES = 700 };
+
+// Where the report goes: a folder of its own, named by the time.
+static char *report_folder(const struct options *options, struct failure *failure)
+{
+    char stamp[32], *folder;
+    time_t now = time(NULL);
+    struct tm local;
+    localtime_r(&now, &local);
+    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+    if (options->bench.out) {
+        folder = text_copy(options->bench.out);
+    } else {
+        char *above = path_user(PATH_DATA, "benchmarks");
+        folder = text_format("%s/%s", above, stamp);
+        free(above);
+    }
+    char *absolute = path_make_folder(folder) ? path_absolute(folder) : NULL;
+    if (!absolute) {
+        fail(failure, STATUS_USAGE, "--bench: cannot create the folder %s: %s", folder, strerror(errno));
+    }
+    free(folder);
+    return absolute;
+}
+
+// As it can be typed again.
+static char *command_line(const struct options *options)
+{
+    const struct bench_options *bench = &options->bench;
+    char *text = text_format("neurodoom --bench%s%s --ab %s%s%s", *bench->works ? "=" : "", bench->works,
+                             bench->sides ? bench->sides : "loops", bench->against ? " --against " : "",
+                             bench->against ? bench->against : "");
+    for (size_t i = 0; i < options->passed.count; i++) {
+        char *longer = text_format("%s %s", text, options->passed.items[i]);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+// The first frame that differs, as both sides show it.
+static void picture_difference(struct comparison *c, const struct workshop *shop, const char *folder)
+{
+    struct difference *d = &c->difference;
+    if (d->of_sound || c->sides[d->a].kind != SIDE_OURS || c->sides[d->b].kind != SIDE_OURS) {
+        return;
+    }
+    char *a = text_format("%s/a.png", shop->folder), *b = text_format("%s/b.png", shop->folder);
+    char *both = text_format("%s/difference.png", folder);
+    if (child_picture(c, shop, d->a, d->work, d->frame, a) &&
+        child_picture(c, shop, d->b, d->work, d->frame, b) && png_join(a, b, both)) {
+        d->picture = both;
+        both = NULL;
+    }
+    free(a);
+    free(b);
+    free(both);
+}
+
+struct report_file {
+    const char *name, *given; // in the folder, unless another path was given
+    bool (*write)(const struct comparison *c, const char *path);
+};
+
+static bool write_report(const struct comparison *c, const struct options *options, const char *folder)
+{
+    bool mangohud = options->mangohud;
+    const struct report_file files[] = {
+        {"report.html", NULL, page_write},
+        {"report.json", options->json, files_write_json},
+        {"runs.csv", NULL, files_write_runs},
+        {mangohud ? "mangohud" : "frames.csv", options->csv,
+         mangohud ? files_write_mangohud : files_write_frames},
+        {NULL, options->bench.plot, page_write_plots},
+    };
+    bool good = true;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *path = files[i].given  ? text_copy(files[i].given)
+                     : files[i].name ? text_format("%s/%s", folder, files[i].name)
+                                     : NULL;
+        if (path && !files[i].write(c, path)) {
+            fprintf(stderr, "neurodoom: --bench: cannot write %s: %s\n", path, strerror(errno));
+            good = false;
+        }
+        free(path);
+    }
+    return good;
+}
+
+static int conclude(struct comparison *c, const struct options *options, const char *folder)
+{
+    verdict_warn(c);
+    bool good = write_report(c, options, folder);
+    table_print(c, stdout);
+    if (c->difference.picture) {
+        printf("both pictures: %s\n", c->difference.picture);
+    }
+    if (good) {
+        printf("report: %s/report.html\n", folder);
+    }
+    fflush(stdout);
+    return c->difference.found ? STATUS_DIFFERS
+           : c->interrupted    ? STATUS_INTERRUPTED
+           : good              ? STATUS_OK
+                               : STATUS_USAGE;
+}
+
+int bench_run(const struct options *options, const struct settings *settings)
+{
+    struct failure failure = {0};
+    struct comparison c = {0};
+    struct scratch scratch = {0};
+    struct workshop shop = {.passed = &options->passed};
+    struct runner_orders orders = {.full = plan_is_full(options), .runs = options->bench.runs};
+    char *folder = NULL;
+    int status = STATUS_OK;
+    interrupt_catch();
+    c.seed = (uint32_t)time(NULL);
+    c.warm_tics = shop.warm_tics = options->bench.warmup ? options->bench.warmup : WARM_TICS;
+    c.command = command_line(options);
+    c.load = host_load();
+    struct host_time start = host_time_now();
+    bool good =
+        plan_make(&c, options, settings, &failure) && (folder = report_folder(options, &failure)) != NULL;
+    if (good && !scratch_make(&scratch)) {
+        good = fail(&failure, STATUS_USAGE, "--bench: no folder for temporary files: %s", strerror(errno));
+    }
+    if (good) {
+        shop.program = path_absolute("/proc/self/exe");
+        shop.folder = scratch.path;
+        shop.sound_frames = orders.full ? 0 : QUICK_SOUND_FRAMES;
+        fprintf(stderr, "bench: %s; seed %u\n", c.command, c.seed);
+        good = runner_run(&c, &shop, &orders, &failure);
+        c.steal_percent = host_steal_percent(&start);
+    }
+    if (good && c.difference.found) {
+        picture_difference(&c, &shop, folder);
+    }
+    if (good) {
+        status = conclude(&c, options, folder);
+    }
+    scratch_remove(&scratch);
+    free(shop.program);
+    free(folder);
+    comparison_free(&c);
+    return failure.text ? failure_report(&failure) : status;
+}

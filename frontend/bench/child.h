@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// One run of a side: a fresh process, and what it left.
+#ifndef FRONTEND_BENCH_CHILD_H
+#define FRONTEND_BENCH_CHILD_H
+
+#include "comparison.h"
+#include "frontend/base/status.h"
+
+// What a run is made for besides its times.
+enum errand {
+    ERRAND_TIMES,
+    ERRAND_WARM_UP, // the counters, too
+    ERRAND_SOUND, // and the samples
+};
+
+// Where runs are made.
+struct workshop {
+    const struct text_list *passed; // words that all our runs get
+    char *program; // our own
+    const char *folder; // for temporary files: removed by who made it
+    uint32_t warm_tics;
+    uint32_t sound_frames; // ERRAND_SOUND: stop after that many; 0: at the end
+};
+
+// Makes the run of c->sides[run->side] and c->works[run->work], and fills in what it measured. Its frames
+// (and sound) are compared with those of the work's first run: c->difference tells of the first that differs.
+// False: *failure, or with no text in it, the run was interrupted.
+bool child_run(struct comparison *c, const struct workshop *shop, enum errand errand, struct run *run,
+               struct failure *failure);
+
+// A picture of that frame of a work, by a side of our own, as a PNG in path. False if none came.
+bool child_picture(const struct comparison *c, const struct workshop *shop, size_t side, size_t work,
+                   uint32_t frame, const char *path);
+
+// The counters of the last run that was made for more than its times, or NULL; the caller deletes them.
+cJSON *child_counters(const struct workshop *shop);
+
+#endif

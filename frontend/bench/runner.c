@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include "runner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/base/clock.h"
+#include "frontend/base/interrupt.h"
+#include "frontend/record/statistics.h"
+#include "stage.h"
+
+// --bench ends within a minute on a machine that does the demo in a second.
+static const double quick_seconds = 55, quick_warm_up_seconds = 20, full_warm_up_seconds = 300;
+
+enum { ROUNDS_LEAST = 2, ROUNDS_MOST = 12, BLOCKS_FULL = 10, BLOCKS_MOST = 30 };
+
+// Times have settled when the round before took no side over 5 % more, and translating next to none of it.
+static const double settled_share = 0.95, compiling_share = 0.01;
+
+static double since(int64_t start)
+{
+    return (double)(clock_now_ns() - start) / 1e9;
+}
+
+// Makes one run and keeps it. False: *failure, or interrupted.
+static bool make_run(struct comparison *c, const struct workshop *shop, enum errand errand, struct run run,
+                     struct failure *failure)
+{
+    bool good = child_run(c, shop, errand, &run, failure);
+    if (!good || errand == ERRAND_SOUND) {
+        free(run.frame_ms);
+        free(run.rows);
+        return good;
+    }
+    if (run.block == 0) {
+        free(run.rows);
+        run.rows = NULL;
+    }
+    c->runs = memory_resize(c->runs, (c->run_count + 1) * sizeof *c->runs);
+    c->runs[c->run_count++] = run;
+    return true;
+}
+
+static bool go_on(const struct comparison *c)
+{
+    return !c->difference.found && !interrupt_seen();
+}
+
+// The gate for what is heard: it takes runs of its own, since the synthesizer's chip takes longer than the
+// game.
+static bool compare_sound(struct comparison *c, const struct workshop *shop, struct failure *failure)
+{
+    stage_begin("comparing sound", c->side_count * c->work_count);
+    for (size_t w = 0, done = 0; w < c->work_count; w++) {
+        for (size_t s = 0; s < c->side_count && go_on(c); s++) {
+            if (!make_run(c, shop, ERRAND_SOUND, (struct run){.side = s, .work = w}, failure)) {
+                return false;
+            }
+            stage_tell(++done, 0);
+        }
+    }
+    return true;
+}
+
+// CPU seconds of a side in the last round of the warm-up, and the least in those before it.
+static bool side_settled(const struct comparison *c, size_t side, unsigned rounds)
+{
+    double least = 0, last = 0, compiling = 0;
+    for (unsigned round = 1; round <= rounds; round++) {
+        double sum = 0;
+        compiling = 0;
+        for (size_t i = 0; i < c->run_count; i++) {
+            if (c->runs[i].side == side && c->runs[i].pass == round) {
+                sum += c->runs[i].cpu_s;
+                compiling += c->runs[i].compile_s;
+            }
+        }
+        least = round == 1 || (round < rounds && sum < least) ? sum : least;
+        last = sum;
+    }
+    return last >= settled_share * least && compiling <= compiling_share * last;
+}
+
+static bool settled(const struct comparison *c, unsigned rounds)
+{
+    bool all = rounds >= ROUNDS_LEAST;
+    for (size_t s = 0; s < c->side_count; s++) {
+        all &= side_settled(c, s, rounds);
+    }
+    return all;
+}
+
+// The hot loops of a side that replaces them: the last one that was seen stays.
+static void keep_loops(struct comparison *c, const struct workshop *shop)
+{
+    cJSON *counters = child_counters(shop);
+    const cJSON *loops = cJSON_GetObjectItem(counters, "loops");
+    if (loops && cJSON_IsString(loops) && strcmp(loops->valuestring, "on") == 0) {
+        cJSON_Delete(c->loops);
+        c->loops = counters;
+    } else {
+        cJSON_Delete(counters);
+    }
+}
+
+static bool warm_up(struct comparison *c, const struct workshop *shop, double seconds,
+                    struct failure *failure)
+{
+    int64_t start = clock_now_ns();
+    size_t each = c->side_count * c->work_count;
+    stage_begin("warming up", ROUNDS_MOST * each);
+    for (unsigned round = 1; round <= ROUNDS_MOST && !c->settled; round++) {
+        for (size_t i = 0; i < each && go_on(c); i++) {
+            struct run run = {.pass = round, .work = i / c->side_count, .side = i % c->side_count};
+            if (!make_run(c, shop, ERRAND_WARM_UP, run, failure)) {
+                return false;
+            }
+            if (c->sides[run.side].kind == SIDE_OURS) {
+                keep_loops(c, shop);
+            }
+            stage_tell(c->run_count, 0);
+        }
+        c->warm_rounds = round;
+        c->settled = settled(c, round);
+        if (round >= ROUNDS_LEAST && since(start) > seconds) {
+            break;
+        }
+    }
+    return true;
+}
+
+// What a block will take, by the last round.
+static double block_seconds(const struct comparison *c)
+{
+    double sum = 0;
+    for (size_t i = 0; i < c->run_count; i++) {
+        sum += c->runs[i].pass == c->warm_rounds ? PASSES * c->runs[i].wall_s : 0;
+    }
+    return sum;
+}
+
+// Decided before anything is measured: who stops where the figures please him proves nothing.
+static unsigned count_blocks(const struct comparison *c, const struct runner_orders *orders, double seconds)
+{
+    if (orders->runs) {
+        return (orders->runs + PASSES - 1) / PASSES;
+    }
+    if (orders->full) {
+        return BLOCKS_FULL;
+    }
+    double fit = seconds / block_seconds(c);
+    return fit < INTERVAL_LEAST ? INTERVAL_LEAST : fit > BLOCKS_MOST ? BLOCKS_MOST : (unsigned)fit;
+}
+
+static void shuffle(size_t *items, size_t count, struct draw *draw)
+{
+    for (size_t i = 0; i < count; i++) {
+        items[i] = i;
+    }
+    for (size_t i = count; i > 1; i--) {
+        size_t other = draw_next(draw, i), kept = items[i - 1];
+        items[i - 1] = items[other];
+        items[other] = kept;
+    }
+}
+
+static void drop_block(struct comparison *c, size_t from)
+{
+    while (c->run_count > from) {
+        struct run *run = &c->runs[--c->run_count];
+        free(run->frame_ms);
+        free(run->rows);
+    }
+}
+
+static bool make_block(struct comparison *c, const struct workshop *shop, unsigned block, struct draw *draw,
+                       int64_t start, struct failure *failure)
+{
+    size_t sides[8], *works = memory_resize(NULL, c->work_count * sizeof *works),
+                     each = c->side_count * PASSES;
+    size_t all = each * c->work_count, done = all * (block - 1);
+    bool good = true;
+    shuffle(works, c->work_count, draw);
+    for (size_t i = 0; good && i < all; i++, done++) {
+        size_t at = i % each;
+        if (at == 0) {
+            shuffle(sides, c->side_count, draw);
+        }
+        struct run run = {.block = block,
+                          .pass = at < c->side_count ? 1 : 2,
+                          .work = works[i / each],
+                          .side = sides[at < c->side_count ? at : each - 1 - at]};
+        stage_tell(done, done ? since(start) / (double)done * (double)(all * c->planned - done) : 0);
+        good = go_on(c) && make_run(c, shop, ERRAND_TIMES, run, failure);
+    }
+    free(works);
+    return good;
+}
+
+static bool measure(struct comparison *c, const struct workshop *shop, struct failure *failure)
+{
+    struct draw draw = draw_start(c->seed);
+    int64_t start = clock_now_ns();
+    stage_begin("measuring", (size_t)c->planned * c->side_count * c->work_count * PASSES);
+    for (unsigned block = 1; block <= c->planned; block++) {
+        size_t from = c->run_count;
+        if (!make_block(c, shop, block, &draw, start, failure)) {
+            drop_block(c, from);
+            break;
+        }
+        c->blocks = block;
+    }
+    return failure->text == NULL;
+}
+
+bool runner_run(struct comparison *c, const struct workshop *shop, const struct runner_orders *orders,
+                struct failure *failure)
+{
+    int64_t start = clock_now_ns();
+    double most = orders->full ? full_warm_up_seconds : quick_warm_up_seconds;
+    bool good = compare_sound(c, shop, failure) && (!go_on(c) || warm_up(c, shop, most, failure));
+    if (good && go_on(c)) {
+        c->planned = count_blocks(c, orders, quick_seconds - since(start));
+        good = measure(c, shop, failure);
+    }
+    stage_end();
+    c->interrupted = interrupt_seen();
+    return good || (c->interrupted && !failure->text);
+}
