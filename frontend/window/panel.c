@@ -76,7 +76,9 @@ enum panel_answer panel_mouse(struct panel *p, const SDL_Event *event, int choic
         return move(p, (long)p->selected - (event->wheel.y > 0 ? 1 : -1), count);
     }
     bool click = event->type == SDL_MOUSEBUTTONDOWN;
-    if (choice == SHEET_NOTHING || (!click && event->type != SDL_MOUSEMOTION)) {
+    // The pointer that the game lets go comes back to where it was, which is no choice.
+    bool moved = event->type == SDL_MOUSEMOTION && (event->motion.xrel || event->motion.yrel);
+    if (choice == SHEET_NOTHING || (!click && !moved)) {
         return PANEL_NOTHING;
     }
     if (choice >= FIRST_TAB) {
