@@ -46,6 +46,7 @@ struct app {
     bool binding_waits; // for an input to be bound to:
     struct binding binding;
     struct loop_page loop_page;
+    uint32_t switched_loop; // header of the one whose switch is overlay.change; 0: that is another switch
     struct toasts toasts;
 
     unsigned speed; // percent, SPEED_MAX

@@ -61,6 +61,7 @@ static void mark(struct app *app, const char *label)
 // The same of one that may change how long a frame takes: words say it to people, label in files.
 static void mark_switch(struct app *app, const char *words, const char *label)
 {
+    app->switched_loop = 0;
     overlay_mark(&app->overlay, app->session, words);
     output_marker(app->output, label);
     toast_add(&app->toasts, "%s", words);
@@ -240,6 +241,7 @@ void controls_switch_loop(struct app *app)
     snprintf(words, sizeof words, "%s %s", name, on ? "on" : "off");
     snprintf(label, sizeof label, "%s=%s", name, on ? "on" : "off");
     mark_switch(app, words, label);
+    app->switched_loop = e->loop.header;
 }
 
 static void toggle_idle(struct app *app)

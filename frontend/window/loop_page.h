@@ -13,6 +13,7 @@ struct loop_page {
     uint32_t header; // of the loop
     int scroll; // units
     size_t number, count; // the loop's place among the hot ones, from 1
+    char measured[160]; // what switching it has done to the time of a frame; "": it has not been switched
     struct machine_loop_explanation explanation;
 };
 

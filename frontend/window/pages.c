@@ -246,6 +246,10 @@ void pages_refresh_loop(struct app *app)
     if (!machine_explain_loop(session_machine(app->session), p->header, &p->explanation)) {
         p->explanation.known = false;
     }
+    p->measured[0] = '\0';
+    if (p->header && p->header == app->switched_loop) {
+        overlay_tell_switch(o, p->measured, sizeof p->measured);
+    }
 }
 
 // ---- help ----

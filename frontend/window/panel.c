@@ -91,8 +91,8 @@ enum panel_answer panel_mouse(struct panel *p, const SDL_Event *event, int choic
 // ---- layout ----
 
 struct columns {
-    int value, label, keys; // widths
-    bool meaning; // there is room for it
+    int value, label; // widths
+    bool meaning; // there is one, and room for all
     int gap;
 };
 
@@ -115,16 +115,17 @@ static int larger(int a, int b)
 static struct columns measure(const struct sheet *s, const struct panel_view *v, int width)
 {
     struct columns c = {.gap = sheet_px(s, 12)};
-    int meaning = 0;
+    int rest = 0; // of the row that needs most behind the label
     for (size_t i = 0; i < v->count; i++) {
         const struct panel_row *row = &v->rows[i];
         c.value = larger(c.value, value_width(s, row));
         c.label = larger(c.label, font_width(s->fonts, STYLE_TEXT, row->label));
-        c.keys = larger(c.keys, font_width(s->fonts, STYLE_LABEL, row->keys));
-        meaning = larger(meaning, font_width(s->fonts, STYLE_LABEL, row->meaning));
+        int keys = font_width(s->fonts, STYLE_LABEL, row->keys),
+            meaning = font_width(s->fonts, STYLE_LABEL, row->meaning);
+        c.meaning |= meaning > 0;
+        rest = larger(rest, (meaning ? c.gap + meaning : 0) + (keys ? c.gap + keys : 0));
     }
-    int taken = c.label + (c.value ? c.value + c.gap : 0) + (c.keys ? c.keys + c.gap : 0);
-    c.meaning = meaning && taken + c.gap + meaning <= width;
+    c.meaning &= c.label + (c.value ? c.value + c.gap : 0) + rest <= width;
     return c;
 }
 
@@ -266,7 +267,7 @@ static void add_now(struct sheet *s, int x, int y, int width, int height, const 
         lines -= used;
         base += used * line;
     } else if (*text && sheet_lines(s, width, STYLE_TEXT, text) < lines) {
-        sheet_text(s, x, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s now", row->label);
+        sheet_text(s, x, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", row->label);
         lines--;
         base += line;
     }

@@ -337,6 +337,8 @@ static void loop_pages(void)
                      i % 4 ? "looks 1 byte up in a table of 4096"
                            : "x10 = ((x11 >> 16) & 127) + (x12 << 7) + x30");
         }
+        snprintf(p.measured, sizeof p.measured, "%s",
+                 full == 1 ? "R_DrawTranslatedColumnLowDetail off: 88.88 → 188.88 ms, 2.12× slower" : "");
         e->check_count = full == 1 ? 8 : 0;
         for (unsigned i = 0; i < e->check_count; i++) {
             snprintf(

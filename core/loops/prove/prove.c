@@ -308,7 +308,7 @@ static const char *build(struct prover *v)
 }
 
 static const char *const other_class[LOOP_CLASSES] = {
-#define LOOP_CLASS(identifier, name) "the code is something else: " name,
+#define LOOP_CLASS(identifier, name) "the nets guessed wrong, its kind is: " name,
 #include "core/loops/propose/loop_classes.def"
 #undef LOOP_CLASS
 };
