@@ -158,6 +158,7 @@ int bench_run(const struct options *options, const struct settings *settings)
         c.steal_percent = host_steal_percent(&start);
     }
     if (good && c.difference.found) {
+        c.blocks = 0; // no speed
         picture_difference(&c, &shop, folder);
     }
     if (good) {

@@ -183,7 +183,7 @@ static void add_variant(cJSON *variants, const struct comparison *c, size_t side
 static void add_interval(cJSON *object, const char *ratio, const char *name, bool enough,
                          const struct interval *i)
 {
-    cJSON_AddNumberToObject(object, ratio, i->ratio);
+    add_figure(object, ratio, i->ratio > 0, i->ratio);
     if (enough) {
         const double ends[] = {i->low, i->high};
         cJSON_AddItemToObject(object, name, cJSON_CreateDoubleArray(ends, 2));

@@ -153,6 +153,9 @@ static void write_plots(FILE *to, const struct plot_data *data)
 {
     fputs("<div class=\"plots\">\n", to);
     for (size_t i = 0; i < PLOTS; i++) {
+        if (!plot_possible(&plots[i], data)) {
+            continue;
+        }
         char *sentence = plots[i].sentence(data);
         fprintf(to, "<figure%s><h2>%s</h2><svg viewBox=\"0 0 %u %u\" role=\"img\" aria-label=\"%s\">\n",
                 plots[i].wide ? " class=\"wide\"" : "", plots[i].title, plot_width(&plots[i]),
@@ -325,6 +328,9 @@ bool page_write_plots(const struct comparison *c, const char *path)
         plot_data_make(&data, c);
     }
     for (size_t i = 0; any && i < PLOTS; i++) {
+        if (!plot_possible(&plots[i], &data)) {
+            continue;
+        }
         width = plot_width(&plots[i]) > width ? plot_width(&plots[i]) : width;
         height += TITLE + plot_height(&plots[i], &data) + GAP;
     }
@@ -334,6 +340,9 @@ bool page_write_plots(const struct comparison *c, const char *path)
             width + 20, height, width + 20, height, plot_style);
     height = 0;
     for (size_t i = 0; any && i < PLOTS; i++) {
+        if (!plot_possible(&plots[i], &data)) {
+            continue;
+        }
         fprintf(file.stream,
                 "<g transform=\"translate(0 %u)\"><text y=\"14\" class=\"tick\">%s</text>"
                 "<g transform=\"translate(0 %d)\">\n",

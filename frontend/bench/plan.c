@@ -71,7 +71,7 @@ static bool add_compared(struct comparison *c, const char *ab, struct failure *f
     return c->side_count || fail(failure, STATUS_USAGE,
                                  "--ab takes loops, dispatch, idle, engine or neural, or two sides with a "
                                  "comma between, such as\n"
-                                 "    --ab dispatch=off,dispatch=live\n"
+                                 "    --ab dispatch=off,dispatch=pure\n"
                                  "    --ab '--engine interp,--engine translate --opt loops=off'\n"
                                  "not \"%s\"",
                                  ab);

@@ -328,6 +328,11 @@ static size_t count_ratios(const struct comparison *c)
     return count < RATIOS_MOST ? count : RATIOS_MOST;
 }
 
+bool plot_possible(const struct plot *plot, const struct plot_data *data)
+{
+    return !plot->of_frames || (data->sides[0].sorted_count && data->sides[1].sorted_count);
+}
+
 unsigned plot_width(const struct plot *plot)
 {
     return plot->wide ? WIDE : PLOT_WIDTH;
@@ -347,9 +352,9 @@ static char *say_ratios(const struct plot_data *data)
 }
 
 const struct plot plots[PLOTS] = {
-    {"How many times as fast", true, draw_ratios, say_ratios},
-    {"Run by run", false, draw_runs, say_runs},
-    {"Frame by frame", false, draw_time, say_time},
-    {"Sorted: how bad are the bad ones", false, draw_sorted, say_sorted},
-    {"How often", false, draw_histogram, say_histogram},
+    {"How many times as fast", true, false, draw_ratios, say_ratios},
+    {"Run by run", false, false, draw_runs, say_runs},
+    {"Frame by frame", false, true, draw_time, say_time},
+    {"Sorted: how bad are the bad ones", false, true, draw_sorted, say_sorted},
+    {"How often", false, true, draw_histogram, say_histogram},
 };

@@ -25,10 +25,13 @@ void plot_data_free(struct plot_data *data);
 struct plot {
     const char *title;
     bool wide; // as wide as two, and as high as it needs to be
+    bool of_frames; // there has to be one that counts, on both sides
     void (*draw)(const struct plot_data *data, FILE *to);
     char *(*sentence)(const struct plot_data *data); // on the heap
 };
 
+// Whether there is anything to draw.
+bool plot_possible(const struct plot *plot, const struct plot_data *data);
 // Its size in pixels.
 unsigned plot_width(const struct plot *plot);
 unsigned plot_height(const struct plot *plot, const struct plot_data *data);

@@ -118,12 +118,14 @@ void verdict_warn(struct comparison *c)
 {
     struct text_list *w = &c->warnings;
     double frames = 0, cpu = 0, wall = 0;
+    bool counted = false;
     for (size_t i = 0; i < c->work_count; i++) {
         frames += (double)c->works[i].frame_count;
     }
     for (size_t i = 0; i < c->run_count; i++) {
         cpu += c->runs[i].cpu_s;
         wall += c->runs[i].wall_s;
+        counted |= c->runs[i].frame_count > c->runs[i].warm;
     }
     if (c->interrupted) {
         text_list_add(w, text_format("interrupted: %u of %u blocks were measured", c->blocks, c->planned));
@@ -143,7 +145,10 @@ void verdict_warn(struct comparison *c)
                            "frame times do not",
                            100 * (wall - cpu) / wall));
     }
-    if (frames < few_frames) {
+    if (c->blocks && !counted) {
+        text_list_add(w, text_format("no frame counts: all lie in the first %u tics of their run (--warmup)",
+                                     c->warm_tics));
+    } else if (frames < few_frames) {
         text_list_add(w, text_copy("fewer than 1,000 frames: 99.9 % and the slowest say little"));
     }
     if (c->blocks && c->blocks < INTERVAL_LEAST) {
