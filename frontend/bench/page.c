@@ -265,8 +265,8 @@ static void write_method(FILE *to, const struct comparison *c)
     write_item(to, "CPU s, wall s", "of the whole process with all its threads; the median of %u passes",
                c->blocks * PASSES);
     write_item(to, "how many times",
-               "the ratio of these medians; its 95 %% interval by 10,000 draws of whole blocks, widened for "
-               "their number");
+               "CPU seconds of one side by those of the other, block by block: the mean of the middle half; "
+               "its 95 %% interval by 10,000 draws of blocks");
     write_item(to, "ms a frame",
                "all runs together, without the first %u tics of each; p95 is what 95 %% of the frames "
                "do not exceed, by nearest rank",

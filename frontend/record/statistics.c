@@ -98,56 +98,6 @@ size_t draw_next(struct draw *draw, size_t count)
     return (size_t)((uint64_t)draw->state * count / 2147483647);
 }
 
-// A value, and what is drawn when it is: its block, or itself.
-struct drawn {
-    double value;
-    size_t unit;
-};
-
-// One side: its values in order, and how many units they are drawn in.
-struct side {
-    struct drawn *values;
-    size_t count, units;
-};
-
-static int by_drawn_value(const void *a, const void *b)
-{
-    return by_value(&((const struct drawn *)a)->value, &((const struct drawn *)b)->value);
-}
-
-static struct side make_side(const double *values, size_t units, size_t each)
-{
-    struct side side = {.count = units * each, .units = units};
-    side.values = memory_resize(NULL, (side.count + 1) * sizeof *side.values);
-    for (size_t i = 0; i < side.count; i++) {
-        side.values[i] = (struct drawn){.value = values[i], .unit = i / each};
-    }
-    qsort(side.values, side.count, sizeof *side.values, by_drawn_value);
-    return side;
-}
-
-// Their median when unit u was drawn times[u] times.
-static double drawn_median(const struct side *side, const uint32_t *times)
-{
-    size_t passed = 0, i = 0;
-    for (; passed + times[side->values[i].unit] < (side->count + 1) / 2; i++) {
-        passed += times[side->values[i].unit];
-    }
-    double lower = side->values[i].value;
-    for (; passed + times[side->values[i].unit] < side->count / 2 + 1; i++) {
-        passed += times[side->values[i].unit];
-    }
-    return (lower + side->values[i].value) / 2;
-}
-
-static void draw_units(struct draw *draw, uint32_t *times, size_t units)
-{
-    memset(times, 0, units * sizeof *times);
-    for (size_t i = 0; i < units; i++) {
-        times[draw_next(draw, units)]++;
-    }
-}
-
 // How many of the resampled ratios lie outside on each side.
 static size_t outside(size_t units)
 {
@@ -158,66 +108,96 @@ static size_t outside(size_t units)
                                      2.064, 2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
     enum { DEGREES = sizeof student / sizeof *student };
     double n = (double)units;
-    double t = units - 1 < DEGREES ? student[units - 1] : 1.96 + 2.46 / (n - 1);
+    size_t degrees = units - 2 * (units / 4) - 1;
+    double t = degrees < DEGREES ? student[degrees] : 1.96 + 2.46 / (double)degrees;
     double share = erfc(t * sqrt(n / (n - 1)) / sqrt(2)) / 2;
     return (size_t)(share * RESAMPLES);
 }
 
-// together: what is drawn of a is drawn of b.
-static bool resample(struct side *a, struct side *b, bool together, uint32_t seed, struct interval *interval)
+// The mean of the middle half, which the odd outlier does not move; sorts them.
+static double middle_mean(double *values, size_t count)
 {
-    size_t least = a->units < b->units ? a->units : b->units;
+    size_t cut = count / 4;
+    double sum = 0;
+    qsort(values, count, sizeof *values, by_value);
+    for (size_t i = cut; i < count - cut; i++) {
+        sum += values[i];
+    }
+    return count ? sum / (double)(count - 2 * cut) : 0;
+}
+
+static double drawn_mean(const double *values, size_t count, struct draw *draw, double *room)
+{
+    for (size_t i = 0; i < count; i++) {
+        room[i] = values[draw_next(draw, count)];
+    }
+    return middle_mean(room, count);
+}
+
+static double logarithm(double value)
+{
+    return value > 0 ? log(value) : 0;
+}
+
+// The difference of two sets of logarithms; b may be empty.
+static bool resample(const double *a, size_t a_count, const double *b, size_t b_count, uint32_t seed,
+                     struct interval *interval)
+{
+    size_t least = b_count && b_count < a_count ? b_count : a_count;
+    size_t most = b_count > a_count ? b_count : a_count;
+    double *room = memory_resize(NULL, (most + 1) * sizeof *room);
+    *interval = (struct interval){0};
+    for (size_t side = 0; a_count && side < 1 + (b_count > 0); side++) {
+        memcpy(room, side ? b : a, (side ? b_count : a_count) * sizeof *room);
+        double mean = middle_mean(room, side ? b_count : a_count);
+        interval->ratio += side ? -mean : mean;
+    }
+    interval->ratio = a_count ? exp(interval->ratio) : 0;
     bool enough = least >= INTERVAL_LEAST;
     if (enough) {
-        double *ratios = memory_resize(NULL, RESAMPLES * sizeof *ratios);
-        uint32_t *of_a = memory_resize(NULL, a->units * sizeof *of_a);
-        uint32_t *of_b = memory_resize(NULL, b->units * sizeof *of_b);
+        double *drawn = memory_resize(NULL, RESAMPLES * sizeof *drawn);
         struct draw draw = draw_start(seed);
         for (size_t i = 0; i < RESAMPLES; i++) {
-            draw_units(&draw, of_a, a->units);
-            if (!together) {
-                draw_units(&draw, of_b, b->units);
-            }
-            ratios[i] = drawn_median(a, of_a) / drawn_median(b, together ? of_a : of_b);
+            drawn[i] = drawn_mean(a, a_count, &draw, room);
+            drawn[i] -= b_count ? drawn_mean(b, b_count, &draw, room) : 0;
         }
-        qsort(ratios, RESAMPLES, sizeof *ratios, by_value);
-        interval->low = ratios[outside(least)];
-        interval->high = ratios[RESAMPLES - 1 - outside(least)];
-        free(ratios);
-        free(of_a);
-        free(of_b);
+        qsort(drawn, RESAMPLES, sizeof *drawn, by_value);
+        interval->low = exp(drawn[outside(least)]);
+        interval->high = exp(drawn[RESAMPLES - 1 - outside(least)]);
+        free(drawn);
     }
-    free(a->values);
-    free(b->values);
+    free(room);
     return enough;
-}
-
-static double median_of(const struct side *side)
-{
-    size_t n = side->count;
-    return n ? (side->values[(n - 1) / 2].value + side->values[n / 2].value) / 2 : 0;
-}
-
-static struct interval bare_ratio(const struct side *a, const struct side *b)
-{
-    double divisor = median_of(b), ratio = divisor > 0 ? median_of(a) / divisor : 0;
-    return (struct interval){.ratio = ratio};
 }
 
 bool interval_of_blocks(const double *a, const double *b, size_t blocks, size_t each, uint32_t seed,
                         struct interval *interval)
 {
-    struct side first = make_side(a, blocks, each), second = make_side(b, blocks, each);
-    *interval = bare_ratio(&first, &second);
-    return resample(&first, &second, true, seed, interval);
+    double *ratios = memory_resize(NULL, (blocks + 1) * sizeof *ratios);
+    for (size_t i = 0; i < blocks; i++) {
+        double of_a = 0, of_b = 0;
+        for (size_t k = 0; k < each; k++) {
+            of_a += a[i * each + k];
+            of_b += b[i * each + k];
+        }
+        ratios[i] = logarithm(of_a) - logarithm(of_b);
+    }
+    bool enough = resample(ratios, blocks, NULL, 0, seed, interval);
+    free(ratios);
+    return enough;
 }
 
 bool interval_of_groups(const double *a, size_t a_count, const double *b, size_t b_count, uint32_t seed,
                         struct interval *interval)
 {
-    struct side first = make_side(a, a_count, 1), second = make_side(b, b_count, 1);
-    *interval = bare_ratio(&first, &second);
-    return resample(&first, &second, false, seed, interval);
+    double *logarithms = memory_resize(NULL, (a_count + b_count + 1) * sizeof *logarithms);
+    for (size_t i = 0; i < a_count + b_count; i++) {
+        logarithms[i] = logarithm(i < a_count ? a[i] : b[i - a_count]);
+    }
+    bool both = a_count && b_count;
+    bool enough = resample(logarithms, both ? a_count : 0, logarithms + a_count, b_count, seed, interval);
+    free(logarithms);
+    return enough && both;
 }
 
 bool interval_tells(const struct interval *interval)

@@ -42,7 +42,7 @@ double statistics_median(double *values, size_t count);
 
 // By how much b is faster than a, with its 95 % interval.
 struct interval {
-    double ratio; // median of a / median of b
+    double ratio; // a / b: how many times as fast b is
     double low, high;
 };
 
@@ -50,15 +50,18 @@ struct interval {
 enum { INTERVAL_LEAST = 6 };
 
 // Times of two sides that were taken in turns: block k holds each values of a, from a[k * each] on, and of b.
-// The interval is that of a percentile bootstrap of whole blocks, widened for their number as Hesterberg says
+// They are compared within their block only, sum by sum, so that what changes between blocks, however much,
+// counts for neither; of the blocks' ratios it is the geometric mean of the middle half. The interval is that
+// of a percentile bootstrap of whole blocks, widened for their number as Hesterberg says
 // ("What teachers should know about the bootstrap", 2015, 3.3): its quantiles are those at which a normal
-// distribution stands where Student's t with blocks - 1 degrees stands at 2.5 %, times the root of
-// blocks / (blocks - 1). False: fewer than INTERVAL_LEAST blocks, *interval has a ratio only.
+// distribution stands where Student's t stands at 2.5 %, times the root of blocks / (blocks - 1); with one
+// degree less than the middle half has blocks, as Yuen's test has it for such means. False: fewer than
+// INTERVAL_LEAST blocks, *interval has a ratio only (0 with none).
 bool interval_of_blocks(const double *a, const double *b, size_t blocks, size_t each, uint32_t seed,
                         struct interval *interval);
 
-// The same for times that were taken apart, each value of a and of b drawn by itself; the widening is that
-// for the smaller number of values.
+// The same for times that were taken apart: the ratio of such means of all values of a and of b, each drawn
+// by itself; the widening is that for the smaller number of values.
 bool interval_of_groups(const double *a, size_t a_count, const double *b, size_t b_count, uint32_t seed,
                         struct interval *interval);
 

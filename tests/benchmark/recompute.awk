@@ -109,29 +109,34 @@ function next_draw(count) {
     return int(state * count / 2147483647)
 }
 
-# The interval of median(a) / median(b), blocks of two drawn 10,000 times: sets ratio, low, high.
-function interval(a, b,    va, vb, i, k, block, student, ratios, outside) {
-    for (i = 1; i <= passes; i++) {
-        va[i] = a[i]; vb[i] = b[i]
-    }
-    ratio = median(va, passes) / median(vb, passes)
+# The mean of the middle half.
+function middle_mean(v, n,    i, cut, total) {
+    sort(v, n)
+    cut = int(n / 4)
+    for (i = cut + 1; i <= n - cut; i++)
+        total += v[i]
+    return total / (n - 2 * cut)
+}
+
+# Block by block, a / b; blocks drawn 10,000 times. Sets ratio, low, high.
+function interval(a, b,    i, k, r, v, student, drawn, outside) {
+    for (k = 1; k <= blocks; k++)
+        v[k] = r[k] = log(a[2 * k - 1] + a[2 * k]) - log(b[2 * k - 1] + b[2 * k])
+    ratio = exp(middle_mean(v, blocks))
     if (blocks < 6)
         return 0
     split("12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 2.160 2.145 2.131 2.120 2.110 2.101 " \
         "2.093 2.086 2.080 2.074 2.069 2.064 2.060 2.056 2.052 2.048 2.045 2.042", student, " ")
-    outside = int(10000 * beyond(student[blocks - 1] * sqrt(blocks / (blocks - 1))))
+    outside = int(10000 * beyond(student[blocks - 2 * int(blocks / 4) - 1] * sqrt(blocks / (blocks - 1))))
     state = 1 + seed % 2147483646
     for (i = 1; i <= 10000; i++) {
-        for (k = 0; k < blocks; k++) {
-            block = next_draw(blocks)
-            va[2 * k + 1] = a[2 * block + 1]; va[2 * k + 2] = a[2 * block + 2]
-            vb[2 * k + 1] = b[2 * block + 1]; vb[2 * k + 2] = b[2 * block + 2]
-        }
-        ratios[i] = median(va, passes) / median(vb, passes)
+        for (k = 1; k <= blocks; k++)
+            v[k] = r[1 + next_draw(blocks)]
+        drawn[i] = middle_mean(v, blocks)
     }
-    sort(ratios, 10000)
-    low = ratios[outside + 1]
-    high = ratios[10000 - outside]
+    sort(drawn, 10000)
+    low = exp(drawn[outside + 1])
+    high = exp(drawn[10000 - outside])
     return 1
 }
 
