@@ -89,12 +89,13 @@ struct report_file {
 static bool write_report(const struct comparison *c, const struct options *options, const char *folder)
 {
     bool mangohud = options->mangohud;
+    // A hundred megabytes of all demos are written if somebody asks for them.
+    const char *frames = mangohud ? "mangohud" : plan_is_full(options) ? NULL : "frames.csv";
     const struct report_file files[] = {
         {"report.html", NULL, page_write},
         {"report.json", options->json, files_write_json},
         {"runs.csv", NULL, files_write_runs},
-        {mangohud ? "mangohud" : "frames.csv", options->csv,
-         mangohud ? files_write_mangohud : files_write_frames},
+        {frames, options->csv, mangohud ? files_write_mangohud : files_write_frames},
         {NULL, options->bench.plot, page_write_plots},
     };
     bool good = true;

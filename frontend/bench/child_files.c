@@ -204,7 +204,7 @@ static bool read_sound(struct comparison *c, const struct child_run_files *files
         a += length + 1;
         b += other + 1;
     }
-    c->sound_seconds = second > c->sound_seconds ? second : c->sound_seconds;
+    w->sound_seconds = second > w->sound_seconds ? second : w->sound_seconds;
     free(text);
     return true;
 }

@@ -36,6 +36,7 @@ struct work {
     uint64_t *frames;
     size_t frame_count;
     char *sound; // a line a second; NULL while none was made
+    unsigned sound_seconds; // compared
     uint32_t tics; // at its last frame
 };
 
@@ -74,7 +75,6 @@ struct comparison {
     unsigned planned, blocks; // blocks that were wanted; that were done
     unsigned warm_rounds;
     bool settled, interrupted;
-    unsigned sound_seconds; // compared
     struct difference difference;
     double load; // of the machine before the first run
     double steal_percent; // of the time of all cores while it ran, that other guests of the host took

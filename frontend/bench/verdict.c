@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "verdict.h"
 
-#include <math.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static char *difference_text(const struct comparison *c)
                        c->works[d->work].name);
 }
 
-char *verdict_text(const struct comparison *c)
+static char *sentence(const struct comparison *c)
 {
     if (c->difference.found) {
         return difference_text(c);
@@ -62,6 +62,13 @@ char *verdict_text(const struct comparison *c)
                        second ? i.low : 1 / i.high, second ? i.high : 1 / i.low);
 }
 
+char *verdict_text(const struct comparison *c)
+{
+    char *text = sentence(c);
+    *text = (char)toupper((unsigned char)*text);
+    return text;
+}
+
 static size_t measured_runs(const struct comparison *c)
 {
     return (size_t)c->blocks * PASSES * c->side_count * c->work_count;
@@ -73,13 +80,15 @@ static char *same_text(const struct comparison *c)
         return difference_text(c);
     }
     double frames = 0;
+    unsigned seconds = 0;
     for (size_t i = 0; i < c->work_count; i++) {
         frames += (double)c->works[i].frame_count;
+        seconds += c->works[i].sound_seconds;
     }
     char *number = verdict_number(frames);
     char *text = text_format(
         "all %s frames are equal to the bit in all %zu runs, and %u seconds of sound on all sides", number,
-        measured_runs(c), c->sound_seconds);
+        measured_runs(c), seconds);
     free(number);
     return text;
 }
