@@ -30,10 +30,10 @@ static void hand_over(struct translator *t, struct compiled *c)
     atomic_store_explicit(&t->has_ready, true, memory_order_release);
 }
 
-static bool was_executed(void *user, uint32_t pc)
+static bool is_taken_in(void *user, uint32_t pc)
 {
     const struct translator *t = ((void **)user)[0];
-    return t->assume_executed || was_decoded(t, pc) || was_executed_earlier(t, pc);
+    return t->assume_executed || was_executed(t, pc);
 }
 
 static struct branch_counts branch_counts(void *user, uint32_t pc)
@@ -111,7 +111,7 @@ static void find_loops(struct translator *t, struct region *r)
 static void compile(struct translator *t, struct compiler *compiler, uint32_t pc)
 {
     void *user[2] = {t, compiler};
-    struct region_source source = {user, read_page, was_executed, is_usable, branch_counts};
+    struct region_source source = {user, read_page, is_taken_in, is_usable, branch_counts};
     struct compiled *c = calloc(1, sizeof *c);
     struct region *r = malloc(sizeof *r);
     enum jit_result result = JIT_AGAIN;

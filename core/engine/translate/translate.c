@@ -158,6 +158,28 @@ void translate_request(struct translator *t, uint32_t pc)
         s->state = SLOT_QUEUED;
 }
 
+// Asks for every function that has been called, however seldom: what is never hot, but runs at each start, is
+// neither decoded nor interpreted then.
+static void request_called(struct translator *t)
+{
+    const struct memory *memory = &t->guest->memory;
+    for (uint64_t pc = 0; pc < GUEST_SPACE; pc += 4) {
+        if (!(memory->pages[pc / GUEST_PAGE] & MEMORY_CODE)) {
+            pc |= GUEST_PAGE - 4;
+            continue;
+        }
+        uint32_t word;
+        op o;
+        memcpy(&word, memory->base + pc, sizeof word);
+        if (isa_decode(word, (uint32_t)pc, &o) != INSN_bl || !was_executed(t, (uint32_t)pc))
+            continue;
+        uint32_t target = (uint32_t)(pc + (uint64_t)(int64_t)o.disp * 4);
+        struct slot *s = was_executed(t, target) ? translate_slot(t, target) : NULL;
+        if (s && s->state == SLOT_COLD && enqueue(t, target))
+            s->state = SLOT_QUEUED;
+    }
+}
+
 // ---- installing ----
 
 // Whether guest memory still holds what the object was translated from; its pages are watched from here on.
@@ -416,6 +438,8 @@ void translator_destroy(struct translator *t)
         return;
     if (t->dump)
         list_regions(t);
+    if (t->guest->config.prepare && t->thread && !forked)
+        request_called(t);
     if (t->thread && !forked) {
         pthread_mutex_lock(&t->lock);
         t->quit = true;

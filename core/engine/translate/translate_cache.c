@@ -17,19 +17,24 @@
 
 // The interpreter decodes what it executes. (The other thread may be doing so right now: a guess is good
 // enough.)
-bool was_decoded(const struct translator *t, uint32_t pc)
+static bool was_decoded(const struct translator *t, uint32_t pc)
 {
     const uint64_t *words = (const uint64_t *)&t->guest->memory.ops[pc / 4];
     return t->guest->memory.pages[pc / GUEST_PAGE] & MEMORY_CODE && (words[0] || words[1]);
 }
 
 // Translated code decodes nothing: what an earlier run knew has to be remembered.
-bool was_executed_earlier(const struct translator *t, uint32_t pc)
+static bool was_executed_earlier(const struct translator *t, uint32_t pc)
 {
     for (unsigned i = 0; i < t->executed_count; i++)
         if (t->executed[i].address == (pc & ~(uint32_t)(GUEST_PAGE - 1)))
             return t->executed[i].bits[pc / 4 / 8 % EXECUTED_BYTES] >> (pc / 4 % 8) & 1;
     return false;
+}
+
+bool was_executed(const struct translator *t, uint32_t pc)
+{
+    return was_decoded(t, pc) || was_executed_earlier(t, pc);
 }
 
 // Whatever host code depends on besides the guest: the definitions, LLVM, this processor.
@@ -165,7 +170,7 @@ static void save_executed(struct translator *t)
         struct executed_page *p = &pages[count++];
         p->address = (uint32_t)(page * GUEST_PAGE);
         for (uint32_t pc = p->address; pc - p->address < GUEST_PAGE; pc += 4)
-            if (was_decoded(t, pc) || was_executed_earlier(t, pc))
+            if (was_executed(t, pc))
                 p->bits[pc / 4 / 8 % EXECUTED_BYTES] |= (uint8_t)(1u << (pc / 4 % 8));
     }
     struct cached_object o = {

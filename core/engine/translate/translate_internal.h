@@ -187,10 +187,8 @@ void translate_again(struct translator *t, uint32_t pc);
 void *compile_thread(void *translator);
 
 // ---- translate_cache.c ----
-// Whether the interpreter has decoded the instruction at pc in this run, or one has been executed by an
-// earlier run.
-bool was_decoded(const struct translator *t, uint32_t pc);
-bool was_executed_earlier(const struct translator *t, uint32_t pc);
+// Whether the instruction at pc has been executed, in this run or an earlier one.
+bool was_executed(const struct translator *t, uint32_t pc);
 // Whether code that the object's region left out has run since: compiled anew, it takes that in.
 bool has_grown(const struct translator *t, const struct cached_object *o);
 // What the conditional branch at pc did, in this run and earlier ones.
