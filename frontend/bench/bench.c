@@ -11,6 +11,7 @@
 #include "files.h"
 #include "frontend/base/host.h"
 #include "frontend/base/interrupt.h"
+#include "frontend/base/log.h"
 #include "frontend/base/paths.h"
 #include "frontend/command/launch.h"
 #include "frontend/record/png.h"
@@ -47,17 +48,28 @@ static char *report_folder(const struct options *options, struct failure *failur
     return absolute;
 }
 
+// Adds a word, as a shell would have to be given it.
+static void add_word(char **text, const char *word)
+{
+    const char *quote = *word == '\0' || word[strcspn(word, " *?&|;<>()$\"")] ? "'" : "";
+    char *longer = text_format("%s %s%s%s", *text, quote, word, quote);
+    free(*text);
+    *text = longer;
+}
+
 // As it can be typed again.
 static char *command_line(const struct options *options)
 {
     const struct bench_options *bench = &options->bench;
-    char *text = text_format("neurodoom --bench%s%s --ab %s%s%s", *bench->works ? "=" : "", bench->works,
-                             bench->sides ? bench->sides : "loops", bench->against ? " --against " : "",
-                             bench->against ? bench->against : "");
+    char *text = text_format("neurodoom --bench%s%s", *bench->works ? "=" : "", bench->works);
+    add_word(&text, "--ab");
+    add_word(&text, bench->sides ? bench->sides : "loops");
+    if (bench->against) {
+        add_word(&text, "--against");
+        add_word(&text, bench->against);
+    }
     for (size_t i = 0; i < options->passed.count; i++) {
-        char *longer = text_format("%s %s", text, options->passed.items[i]);
-        free(text);
-        text = longer;
+        add_word(&text, options->passed.items[i]);
     }
     return text;
 }
@@ -116,14 +128,15 @@ static int conclude(struct comparison *c, const struct options *options, const c
 {
     verdict_warn(c);
     bool good = write_report(c, options, folder);
-    table_print(c, stdout);
+    FILE *to = log_result();
+    table_print(c, to);
     if (c->difference.picture) {
-        printf("both pictures: %s\n", c->difference.picture);
+        fprintf(to, "both pictures: %s\n", c->difference.picture);
     }
     if (good) {
-        printf("report: %s/report.html\n", folder);
+        fprintf(to, "report: %s/report.html\n", folder);
     }
-    fflush(stdout);
+    fflush(to);
     return c->difference.found ? STATUS_DIFFERS
            : c->interrupted    ? STATUS_INTERRUPTED
            : good              ? STATUS_OK
@@ -139,6 +152,12 @@ int bench_run(const struct options *options, const struct settings *settings)
     struct runner_orders orders = {.full = plan_is_full(options), .runs = options->bench.runs};
     char *folder = NULL;
     int status = STATUS_OK;
+    const char *const files[] = {options->csv, options->json, options->bench.plot};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (files[i] && strcmp(files[i], "-") == 0) {
+            log_leave_stdout();
+        }
+    }
     interrupt_catch();
     c.seed = (uint32_t)time(NULL);
     c.warm_tics = shop.warm_tics = options->bench.warmup ? options->bench.warmup : WARM_TICS;
