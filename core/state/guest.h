@@ -52,6 +52,8 @@ struct guest {
     struct loop_watch *loop_watch; // NULL: loops are not watched
     struct loop_check *check; // of a loop's replacement, under way
 
+    int64_t granted; // the budget of the interp_run under way
+    uint64_t in_translated; // instructions that translated code has retired
     bool translating; // the engine that is in use
     // The guest handles SIGSEGV or SIGBUS itself: faults have to show every register, which only the
     // interpreter and a translator of precise code can.

@@ -40,11 +40,18 @@ __attribute__((cold)) op *interp_stop_at(cpu *c, op *next, enum stop_reason reas
 
 static void wake_loop(cpu *c, op *header);
 
-__attribute__((cold)) op *interp_hot_target(cpu *c, op *target, __attribute__((unused)) const char *code)
+// The code at o is hot, which comes next.
+static void request_code(cpu *c, const op *o)
 {
     struct guest *g = guest_of(c);
-    if (g->translating)
-        translate_request(g->translator, (uint32_t)pc_of(c, target));
+    uint64_t retired = g->stats.retired + (uint64_t)(g->granted - cpu_budget_at(c, o));
+    translate_request(g->translator, (uint32_t)pc_of(c, o), retired - g->in_translated);
+}
+
+__attribute__((cold)) op *interp_hot_target(cpu *c, op *target, __attribute__((unused)) const char *code)
+{
+    if (guest_of(c)->translating)
+        request_code(c, target);
     GO_ON(target);
 }
 
@@ -218,6 +225,7 @@ enum stop_reason interp_run(struct guest *g, uint64_t budget)
     cpu *c = &g->cpu;
     struct fault_context context;
     fault_begin(&context, g);
+    g->granted = granted;
     c->wild_pc = 0;
     c->return_pc = NO_RETURN_PC;
     c->stepping = NULL;

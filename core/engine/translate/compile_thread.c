@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The compile thread: takes requests in their order, finds the region, has LLVM compile it, and hands the
-// object over.
+// The compile thread: takes the hottest of what is asked for, finds its region, has LLVM compile it, and
+// hands the object over.
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -46,12 +46,13 @@ static struct branch_counts branch_counts(void *user, uint32_t pc)
 struct compiler {
     const struct jit_functions *functions;
     struct jit *jit;
+    struct region *region; // room for the next one
 };
 
 static bool is_usable(void *user, unsigned insn)
 {
     const struct compiler *compiler = ((void **)user)[1];
-    return compiler->functions->usable(compiler->jit, insn);
+    return !compiler->jit || compiler->functions->usable(compiler->jit, insn);
 }
 
 static bool module_path(const struct translator *t, char *path, size_t size)
@@ -108,16 +109,50 @@ static void find_loops(struct translator *t, struct region *r)
     }
 }
 
-static void compile(struct translator *t, struct compiler *compiler, uint32_t pc)
+// What is going to be compiled need not be asked for.
+static void begin_work(struct translator *t, const struct region *r)
+{
+    unsigned kept = 0, slot_count = t->slot_count;
+    for (unsigned i = 0; i < slot_count; i++)
+        for (unsigned k = 0; k < r->entry_count; k++)
+            if (t->slots[i].pc == r->entries[k])
+                t->slots[i].in_work = true;
+    pthread_mutex_lock(&t->lock);
+    for (unsigned i = 0; i < t->queued; i++) {
+        if (!t->queue[i]->in_work)
+            t->queue[kept++] = t->queue[i];
+    }
+    t->queued = kept;
+    pthread_mutex_unlock(&t->lock);
+}
+
+// False if nothing can be compiled at all.
+static bool compile(struct translator *t, struct compiler *compiler, const struct slot *s)
 {
     void *user[2] = {t, compiler};
     struct region_source source = {user, read_page, is_taken_in, is_usable, branch_counts};
     struct compiled *c = calloc(1, sizeof *c);
-    struct region *r = malloc(sizeof *r);
-    enum jit_result result = JIT_AGAIN;
-    while (c && r && result == JIT_AGAIN) {
+    if (!compiler->region)
+        compiler->region = malloc(sizeof *compiler->region);
+    struct region *r = compiler->region;
+    if (!c || !r) {
+        free(c);
+        return false;
+    }
+    c->asked = s->pc;
+    c->failed = !choose_region(t, s, &source, r);
+    if (!c->failed && !choose_now(t, s, r, compiler->jit, &c->wanted)) {
+        hand_over(t, c);
+        return true;
+    }
+    begin_work(t, r);
+    bool works = compiler->jit || load_llvm(t, compiler);
+    enum jit_result result = works && !c->failed ? JIT_AGAIN : JIT_FAILED;
+    while (result == JIT_AGAIN) {
+        uint32_t entries[REGION_ENTRIES_MAX];
+        memcpy(entries, r->entries, sizeof entries);
         result = JIT_FAILED;
-        if (!region_find(r, pc, &source))
+        if (!region_find(r, entries, r->entry_count, &source))
             break;
         r->precise = t->precise;
         r->checked = t->checked;
@@ -125,15 +160,28 @@ static void compile(struct translator *t, struct compiler *compiler, uint32_t pc
             find_loops(t, r);
         result = compiler->functions->compile(compiler->jit, r, t->dump, &c->object);
     }
-    if (!c || !r) {
-        free(c);
-        free(r);
-        return;
-    }
-    r->entry = pc;
     c->region = r;
     c->failed = result != JIT_DONE;
+    compiler->region = NULL;
     hand_over(t, c);
+    return works;
+}
+
+// Takes the hottest; if all is compiled, the first.
+static const struct slot *take_request(struct translator *t)
+{
+    unsigned hottest = 0, most = 0;
+    for (unsigned i = 0; i < t->queued && !t->eager; i++) {
+        unsigned heat = atomic_load_explicit(&t->queue[i]->heat, memory_order_relaxed);
+        if (heat > most) {
+            most = heat;
+            hottest = i;
+        }
+    }
+    const struct slot *s = t->queue[hottest];
+    t->queued--;
+    memmove(&t->queue[hottest], &t->queue[hottest + 1], (t->queued - hottest) * sizeof t->queue[0]);
+    return s;
 }
 
 void *compile_thread(void *user)
@@ -144,25 +192,23 @@ void *compile_thread(void *user)
     bool works = true;
     pthread_mutex_lock(&t->lock);
     bool to_the_end = t->guest->config.prepare;
-    while (works && !(t->quit && (!to_the_end || t->queue_head == t->queue_tail))) {
-        if (t->queue_head == t->queue_tail) {
+    while (works && !(t->quit && (!to_the_end || !t->queued))) {
+        if (!t->queued) {
             pthread_cond_wait(&t->wake, &t->lock);
             continue;
         }
-        uint32_t pc = t->queue[t->queue_head++ % QUEUE];
+        const struct slot *s = take_request(t);
         pthread_mutex_unlock(&t->lock);
         struct timespec before, after;
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
-        if (!compiler.jit)
-            works = load_llvm(t, &compiler);
-        if (works)
-            compile(t, &compiler, pc);
+        works = compile(t, &compiler, s);
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
         pthread_mutex_lock(&t->lock);
         t->compile_seconds +=
             (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
     }
     pthread_mutex_unlock(&t->lock);
+    free(compiler.region);
     if (compiler.jit)
         compiler.functions->destroy(compiler.jit);
     return NULL;

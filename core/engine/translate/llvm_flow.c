@@ -81,7 +81,7 @@ void flow_find_dirty(struct build *u)
         bool again = false;
         for (unsigned i = 0; i < r->block_count; i++) {
             var_set all = {{~0ull, ~0ull}}, any = {{0}};
-            unsigned paths = i == 0;
+            unsigned paths = i < r->entry_count;
             if (paths)
                 all = any;
             for (unsigned from = 0; from < r->block_count; from++) {

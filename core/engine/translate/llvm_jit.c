@@ -48,14 +48,14 @@ static bool run_passes(struct jit *j, LLVMModuleRef module, const char *passes)
 static void dump_region(const struct build *u, const char *folder, const char *stage)
 {
     char path[600];
-    snprintf(path, sizeof path, "%s/" REGION_SYMBOL ".%s.ll", folder, u->r->entry, stage);
+    snprintf(path, sizeof path, "%s/" REGION_SYMBOL ".%s.ll", folder, u->r->entries[0], stage);
     LLVMPrintModuleToFile(u->module, path, NULL);
 }
 
 static void dump_guest_code(const struct region *r, const char *folder)
 {
     char path[600], line[128];
-    snprintf(path, sizeof path, "%s/" REGION_SYMBOL ".guest", folder, r->entry);
+    snprintf(path, sizeof path, "%s/" REGION_SYMBOL ".guest", folder, r->entries[0]);
     FILE *f = fopen(path, "w");
     for (unsigned i = 0; f && i < r->block_count; i++) {
         const struct region_block *b = &r->blocks[i];
@@ -80,7 +80,7 @@ static void dump_guest_code(const struct region *r, const char *folder)
 static void dump_object(const struct region *r, const char *folder, const struct jit_object *object)
 {
     char path[600];
-    snprintf(path, sizeof path, "%s/" REGION_SYMBOL ".o", folder, r->entry);
+    snprintf(path, sizeof path, "%s/" REGION_SYMBOL ".o", folder, r->entries[0]);
     FILE *f = fopen(path, "wb");
     if (f) {
         fwrite(object->bytes, 1, object->size, f);
@@ -250,6 +250,7 @@ static struct jit *jit_create(enum level level, struct error *error)
         words[i] = j->i64;
     j->passed_type = LLVMStructTypeInContext(j->context, words, GLUE_PASSED_COUNT + 1, false);
     j->region_type = LLVMFunctionType(j->passed_type, words, GLUE_PASSED_COUNT, false);
+    j->several_type = LLVMFunctionType(j->passed_type, words, GLUE_PASSED_COUNT + 1, false);
     return j;
 }
 

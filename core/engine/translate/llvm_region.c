@@ -116,8 +116,8 @@ static bool makes_calls(const struct region *r)
     return false;
 }
 
-// At the entry of a region that calls: leaves when the host's stack is nearly used up.
-static void check_stack(struct build *u)
+// At an entry of a region that calls: leaves when the host's stack is nearly used up.
+static void check_stack(struct build *u, uint32_t pc)
 {
     static const var_set nothing;
     struct jit *j = u->j;
@@ -132,7 +132,7 @@ static void check_stack(struct build *u)
     LLVMBasicBlockRef fine = build_block(u);
     build_branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntUGE, stack, limit, ""), fine, deep);
     LLVMPositionBuilderAtEnd(u->at, deep);
-    leave_to(u, build_constant(u, u->r->entry), &nothing);
+    leave_to(u, build_constant(u, pc), &nothing);
     LLVMPositionBuilderAtEnd(u->at, fine);
 }
 
@@ -196,13 +196,84 @@ static void add_side_exits(struct build *u)
     }
 }
 
+// What every entry but the first has to look at: that one's block does so itself.
+static void check_entry_budget(struct build *u, unsigned index)
+{
+    static const var_set nothing;
+    const struct region_block *b = &u->r->blocks[index];
+    if (!b->count || b->loop_header)
+        return;
+    LLVMBasicBlockRef enough = build_block(u);
+    LLVMBasicBlockRef spent = build_block(u);
+    LLVMValueRef left = build_get(u, VAR_BUDGET), length = build_constant(u, b->count);
+    build_branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntSGE, left, length, ""), enough, spent);
+    LLVMPositionBuilderAtEnd(u->at, spent);
+    leave_to(u, build_constant(u, b->pc), &nothing);
+    LLVMPositionBuilderAtEnd(u->at, enough);
+}
+
+static LLVMBasicBlockRef add_entry(struct build *u, unsigned index)
+{
+    LLVMBasicBlockRef begin = build_block(u);
+    LLVMPositionBuilderAtEnd(u->at, begin);
+    if (makes_calls(u->r))
+        check_stack(u, u->r->entries[index]);
+    leave_load_used(u);
+    if (index)
+        check_entry_budget(u, index);
+    LLVMBuildBr(u->at, u->block[index].start);
+    return begin;
+}
+
+// A function for an entry of a region that has several: passes which one it is behind the passed registers.
+// (What calls it passes nothing there.)
+static void add_way_in(struct build *u, LLVMTypeRef type, unsigned index)
+{
+    char name[JIT_SYMBOL_MAX];
+    LLVMValueRef arguments[GLUE_PASSED_COUNT + 1];
+    snprintf(name, sizeof name, REGION_SYMBOL, u->r->entries[index]);
+    LLVMValueRef f = LLVMAddFunction(u->module, name, type);
+    LLVMSetFunctionCallConv(f, LEAVE_REGCALL);
+    LLVMPositionBuilderAtEnd(u->at, LLVMAppendBasicBlockInContext(u->j->context, f, ""));
+    for (unsigned i = 0; i < GLUE_PASSED_COUNT; i++)
+        arguments[i] = LLVMGetParam(f, i);
+    arguments[GLUE_PASSED_COUNT] = build_constant(u, index);
+    LLVMValueRef call = LLVMBuildCall2(u->at, type, u->function, arguments, GLUE_PASSED_COUNT + 1, "");
+    LLVMSetInstructionCallConv(call, LEAVE_REGCALL);
+    LLVMSetTailCallKind(call, LLVMTailCallKindMustTail);
+    LLVMBuildRet(u->at, call);
+}
+
+// From the function's begin to the blocks where the region is entered.
+static void add_entries(struct build *u, LLVMTypeRef type)
+{
+    const struct region *r = u->r;
+    LLVMBasicBlockRef begin[REGION_ENTRIES_MAX];
+    for (unsigned i = 0; i < r->entry_count; i++)
+        begin[i] = add_entry(u, i);
+    if (r->entry_count == 1) {
+        LLVMBuildBr(u->entry, begin[0]);
+        return;
+    }
+    LLVMValueRef which = LLVMGetParam(u->function, GLUE_PASSED_COUNT);
+    LLVMValueRef choice = LLVMBuildSwitch(u->entry, which, begin[0], r->entry_count - 1);
+    for (unsigned i = 1; i < r->entry_count; i++)
+        LLVMAddCase(choice, build_constant(u, i), begin[i]);
+    for (unsigned i = 0; i < r->entry_count; i++)
+        add_way_in(u, type, i);
+}
+
 void llvm_region_build(struct build *u)
 {
     struct jit *j = u->j;
     const struct region *r = u->r;
     char name[JIT_SYMBOL_MAX];
-    snprintf(name, sizeof name, REGION_SYMBOL, r->entry);
-    u->function = LLVMAddFunction(u->module, name, j->region_type);
+    LLVMTypeRef function_type = r->entry_count == 1 ? j->region_type : j->several_type;
+    snprintf(name, sizeof name, REGION_SYMBOL, r->entries[0]);
+    // Comes first in the object: the line table counts from its start.
+    u->function = LLVMAddFunction(u->module, r->entry_count == 1 ? name : "body", function_type);
+    if (r->entry_count > 1)
+        LLVMSetLinkage(u->function, LLVMInternalLinkage);
     LLVMSetFunctionCallConv(u->function, LEAVE_REGCALL);
     unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
     LLVMAddAttributeAtIndex(u->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
@@ -239,13 +310,7 @@ void llvm_region_build(struct build *u)
             llvm_loop_add(u, &r->loops[i]);
         add_side_exits(u);
         add_leave_block(u);
-        LLVMBasicBlockRef begin = build_block(u);
-        LLVMPositionBuilderAtEnd(u->at, begin);
-        if (makes_calls(r))
-            check_stack(u);
-        leave_load_used(u);
-        LLVMBuildBr(u->at, u->block[0].start);
-        LLVMBuildBr(u->entry, begin);
+        add_entries(u, function_type);
     }
     LLVMDIBuilderFinalize(debug);
     LLVMDisposeDIBuilder(debug);

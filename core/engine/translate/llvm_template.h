@@ -32,6 +32,7 @@ struct jit {
     LLVMTargetDataRef layout;
     struct template template[INSN_COUNT];
     LLVMTypeRef i8, i32, i64, v2i64, ptr, passed_type, region_type;
+    LLVMTypeRef several_type; // of a region with several entries: takes which one, too
 };
 
 // Reads the body of a function of the bitcode: to read all takes 60 ms.

@@ -304,13 +304,18 @@ static void find_loop_headers(struct region *r)
     struct {
         int16_t block, next;
     } path[REGION_BLOCKS_MAX];
-    unsigned depth = 0;
     for (unsigned b = 0; b < r->block_count; b++)
         r->blocks[b].loop_header = false;
-    path[depth].block = 0;
-    path[depth++].next = 0;
-    state[0] = OPEN;
-    while (depth) {
+    for (unsigned depth = 0, root = 0; depth || root < r->entry_count;) {
+        if (!depth) {
+            if (state[root] == NEW) {
+                state[root] = OPEN;
+                path[depth].block = (int16_t)root;
+                path[depth++].next = 0;
+            }
+            root++;
+            continue;
+        }
         unsigned at = depth - 1;
         const struct region_block *block = &r->blocks[path[at].block];
         if (path[at].next == 2) {
@@ -331,17 +336,30 @@ static void find_loop_headers(struct region *r)
     }
 }
 
-bool region_find(struct region *r, uint32_t entry, const struct region_source *source)
+bool region_has(const struct region *r, uint32_t pc)
+{
+    for (unsigned i = 0; i < r->block_count; i++) {
+        const struct region_block *b = &r->blocks[i];
+        if (!b->context && b->first != UINT16_MAX && pc - b->pc < b->count * 4u)
+            return true;
+    }
+    return false;
+}
+
+bool region_find(struct region *r, const uint32_t *entries, unsigned count,
+                 const struct region_source *source)
 {
     struct finder f = {r, source};
-    r->entry = entry;
+    r->entry_count = count;
+    memcpy(r->entries, entries, count * sizeof *entries);
     r->op_count = r->block_count = r->body_count = r->page_count = r->loop_count = r->left_out_count = 0;
     r->context_count = 1;
     r->contexts[0] = (struct region_context){0, 0};
     struct region_op first;
-    if (!decode_at(&f, entry, &first) || kind_of(&f, &first) == KIND_STOP)
+    if (!decode_at(&f, entries[0], &first) || kind_of(&f, &first) == KIND_STOP)
         return false;
-    want_block(r, entry, 0);
+    for (unsigned i = 0; i < count; i++)
+        want_block(r, entries[i], 0);
     for (unsigned b = 0; b < r->block_count; b++)
         if (r->blocks[b].first != UINT16_MAX)
             fill_block(&f, b);

@@ -19,6 +19,7 @@ enum {
     REGION_LEFT_OUT_MAX = 48,
     REGION_LOOPS_MAX = 24,
     REGION_LOOP_BLOCKS_MAX = 6,
+    REGION_ENTRIES_MAX = 16,
 };
 
 struct region_op {
@@ -69,7 +70,8 @@ struct region_loop {
 };
 
 struct region {
-    uint32_t entry;
+    uint32_t entries[REGION_ENTRIES_MAX]; // where it may be entered: its first blocks begin there
+    unsigned entry_count;
     unsigned op_count, block_count, body_count, page_count;
     struct region_op ops[REGION_OPS_MAX];
     struct region_block blocks[REGION_BLOCKS_MAX];
@@ -102,8 +104,13 @@ struct region_source {
     struct branch_counts (*branch_counts)(void *user, uint32_t pc);
 };
 
-// Fills *r with the region that starts at entry. False if there is nothing to translate.
-bool region_find(struct region *r, uint32_t entry, const struct region_source *source);
+// Fills *r with the region that is entered at entries, the first of which others are named after. False if
+// there is nothing to translate.
+bool region_find(struct region *r, const uint32_t *entries, unsigned count,
+                 const struct region_source *source);
+
+// Whether the code at pc is part of the region, and not only of a copy that is inlined.
+bool region_has(const struct region *r, uint32_t pc);
 
 // The code of the loop that begins at block header, if it consists of blocks as in struct region_loop, whose
 // blocks and count are filled in: from its first instruction to its branch back, in words, of which there is

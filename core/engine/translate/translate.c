@@ -85,11 +85,11 @@ static void install_cached(struct translator *t, struct slot *s)
 {
     const struct cached_object *o = cache_file_get(t->cache, s->cached);
     s->state = SLOT_COLD;
-    if (!translate_install_object(t, o)) {
+    if (!o->size || !translate_install_object(t, o)) {
+        t->region_count -= o->size != 0;
+        t->cached_count -= o->size != 0;
         cache_file_drop(t->cache, s->cached);
-        t->region_count--;
-        t->cached_count--;
-    } else if (has_grown(t, o)) {
+    } else if (t->eager && has_grown(t, o)) {
         translate_again(t, s->pc);
     }
 }
@@ -121,12 +121,12 @@ void translate_set_lockstep(struct translator *t, bool (*check)(struct translato
 
 // ---- requests ----
 
-static bool enqueue(struct translator *t, uint32_t pc)
+static bool enqueue(struct translator *t, struct slot *s)
 {
     pthread_mutex_lock(&t->lock);
-    bool has_room = t->queue_tail - t->queue_head < QUEUE;
+    bool has_room = t->queued < QUEUE;
     if (has_room) {
-        t->queue[t->queue_tail++ % QUEUE] = pc;
+        t->queue[t->queued++] = s;
         pthread_cond_signal(&t->wake);
     }
     pthread_mutex_unlock(&t->lock);
@@ -135,26 +135,31 @@ static bool enqueue(struct translator *t, uint32_t pc)
 
 void translate_again(struct translator *t, uint32_t pc)
 {
-    enqueue(t, pc);
+    enqueue(t, slot_at(t, pc));
 }
 
-void translate_request(struct translator *t, uint32_t pc)
+// What has been interpreted since it was asked for last, in units of HEAT.
+static unsigned new_heat(struct translator *t, uint64_t interpreted)
+{
+    uint64_t heat = (interpreted - t->interpreted) / HEAT;
+    t->interpreted = heat <= HEAT_MOST ? t->interpreted + heat * HEAT : interpreted;
+    return heat <= HEAT_MOST ? (unsigned)heat : HEAT_MOST;
+}
+
+void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
 {
     struct slot *s;
-    if (!t->guest->entering || forked || !(s = translate_slot(t, pc)) || s->state != SLOT_COLD)
+    if (!t->guest->entering || forked || !(s = translate_slot(t, pc)) ||
+        (s->state != SLOT_COLD && s->state != SLOT_QUEUED))
         return;
-    t->new_requests++;
-    if (s->requests < UINT16_MAX)
-        s->requests++;
-    bool newly_ready = s->requests == t->patience || !s->requested;
-    if (s->requests >= t->patience)
-        t->ready_requests += newly_ready ? s->requests : 1;
-    s->requested = true;
-    bool is_new = !t->cached_count && !t->assume_executed && !t->guest->config.prepare;
-    if (s->requests < t->patience || t->ready_requests < t->loading_patience ||
-        (is_new && t->guest->stats.retired < WARM_UP))
-        return;
-    if (enqueue(t, pc))
+    unsigned more = new_heat(t, interpreted);
+    t->heat += more;
+    unsigned heat = atomic_load_explicit(&s->heat, memory_order_relaxed) + more;
+    if (heat > UINT16_MAX)
+        heat = UINT16_MAX;
+    atomic_store_explicit(&s->heat, (uint16_t)heat, memory_order_relaxed);
+    bool is_ready = t->eager || heat >= (s->wanted ? s->wanted : FIRST_LOOK);
+    if (s->state == SLOT_COLD && is_ready && enqueue(t, s))
         s->state = SLOT_QUEUED;
 }
 
@@ -215,21 +220,44 @@ static struct installed *add_installed(struct translator *t)
     return &t->installed[t->installed_count];
 }
 
+// Whether the object's symbols are where code of its pages may be entered.
+static bool has_good_entries(const struct translator *t, const struct cached_object *o)
+{
+    for (unsigned i = 0; i < t->received_count; i++) {
+        bool on_page = false;
+        for (unsigned p = 0; p < o->page_count; p++)
+            on_page |= t->received[i].pc - o->pages[p].address < GUEST_PAGE;
+        if (!on_page || t->received[i].pc % 4)
+            return false;
+    }
+    return t->received_count;
+}
+
 // Makes a region's code reachable: by its cell, the table, and the interpreter.
 bool translate_install_object(struct translator *t, const struct cached_object *o)
 {
-    struct linked_object linked;
     struct installed *x = add_installed(t);
-    if (!x || !slot_prepare(t, o->entry) || !is_current(t, o) ||
-        !object_link(&t->code, o->bytes, o->size, translate_resolve, translate_receive_region, t, &linked))
+    if (!x || !is_current(t, o))
         return false;
-    *x = (struct installed){.entry = o->entry, .object = linked, .page_count = o->page_count};
-    for (unsigned i = 0; i < o->page_count; i++)
+    *x = (struct installed){.page_count = o->page_count};
+    t->received_count = 0;
+    if (!object_link(&t->code, o->bytes, o->size, translate_resolve, translate_receive_region, t,
+                     &x->object) ||
+        !has_good_entries(t, o))
+        return false;
+    for (unsigned i = 0; i < x->page_count; i++)
         x->pages[i] = o->pages[i].address;
+    for (unsigned i = 0; i < t->received_count; i++)
+        if (!slot_prepare(t, t->received[i].pc))
+            return false;
+    for (unsigned i = 0; i < t->received_count; i++) {
+        uint32_t pc = t->received[i].pc;
+        slot_fill(t, pc, t->received[i].address, o->entry);
+        if (t->guest->entering)
+            interp_patch_entry(t->guest, pc);
+        x->entries[x->entry_count++] = pc;
+    }
     t->installed_count++;
-    slot_fill(t, o->entry, t->received);
-    if (t->guest->entering)
-        interp_patch_entry(t->guest, o->entry);
     return true;
 }
 
@@ -250,7 +278,7 @@ static bool install_glue(struct translator *t)
 
 static struct cached_object describe(const struct compiled *c)
 {
-    struct cached_object o = {.entry = c->region->entry,
+    struct cached_object o = {.entry = c->region->entries[0],
                               .page_count = c->region->page_count,
                               .bytes = c->object.bytes,
                               .size = c->object.size};
@@ -263,10 +291,68 @@ static struct cached_object describe(const struct compiled *c)
     return o;
 }
 
-void translate_install(struct translator *t)
+// Puts it into the cache, which then owns its bytes, in place of what begins at any of its entries. False if
+// they are still c's.
+static bool keep(struct translator *t, struct compiled *c, const struct cached_object *o)
 {
-    if (forked || !atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire))
+    if (!t->cache || !cache_file_add(t->cache, o))
+        return false;
+    c->object.bytes = NULL;
+    for (size_t i = 0; i < cache_file_count(t->cache); i++)
+        for (unsigned k = 1; k < c->region->entry_count; k++)
+            if (cache_file_get(t->cache, i)->entry == c->region->entries[k])
+                cache_file_drop(t->cache, i);
+    return true;
+}
+
+// Takes note that nothing leads to the region.
+static void give_up(struct translator *t, const struct compiled *c)
+{
+    if (!c->region) {
+        struct slot *s = slot_at(t, c->asked);
+        s->wanted = c->wanted;
+        s->state = s->state == SLOT_QUEUED ? SLOT_COLD : s->state;
         return;
+    }
+    for (unsigned i = 0; i < c->region->entry_count; i++) {
+        struct slot *s = slot_at(t, c->region->entries[i]);
+        s->in_work = false;
+        if (s->state == SLOT_QUEUED) // it has no older one
+            s->state = i ? SLOT_COLD : c->failed ? SLOT_HOPELESS : SLOT_FAILED;
+    }
+}
+
+static void install(struct translator *t, struct compiled *c)
+{
+    struct cached_object o;
+    if (!c->region || c->failed || !(o = describe(c), translate_install_object(t, &o))) {
+        give_up(t, c);
+        return;
+    }
+    t->region_count++;
+    o.trusted_by = dispatch_identity(t->guest->dispatch);
+    if (!keep(t, c, &o)) {
+        t->installed[t->installed_count - 1].bytes = c->object.bytes;
+        c->object.bytes = NULL;
+    }
+}
+
+// For a later run.
+static void install_too_late(struct translator *t, struct compiled *c)
+{
+    if (!c->region || c->failed) {
+        give_up(t, c);
+        return;
+    }
+    struct cached_object o = describe(c);
+    if (is_current(t, &o))
+        o.trusted_by = dispatch_identity(t->guest->dispatch);
+    if (!forked)
+        keep(t, c, &o);
+}
+
+static void take_ready(struct translator *t, void take(struct translator *t, struct compiled *c))
+{
     pthread_mutex_lock(&t->lock);
     struct compiled *list = t->ready;
     t->ready = NULL;
@@ -275,21 +361,18 @@ void translate_install(struct translator *t)
     while (list) {
         struct compiled *c = list;
         list = c->next;
-        struct cached_object o = describe(c);
-        bool installed = !c->failed && translate_install_object(t, &o);
-        t->compiled_any = true;
-        t->region_count += installed;
-        struct slot *s = slot_at(t, c->region->entry);
-        if (!installed && s->state == SLOT_QUEUED) // not an older one's successor
-            s->state = c->failed ? SLOT_HOPELESS : SLOT_FAILED;
-        o.trusted_by = dispatch_identity(t->guest->dispatch);
-        if (!installed)
-            free(c->object.bytes);
-        else if (!t->cache || !cache_file_add(t->cache, &o))
-            t->installed[t->installed_count - 1].bytes = c->object.bytes;
+        t->compiled_any |= c->region != NULL;
+        take(t, c);
         free(c->region);
+        free(c->object.bytes);
         free(c);
     }
+}
+
+void translate_install(struct translator *t)
+{
+    if (!forked && atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire))
+        take_ready(t, install);
 }
 
 void translate_set_entered(struct translator *t, bool entered)
@@ -309,8 +392,8 @@ void translate_now(struct translator *t, uint32_t pc)
 {
     struct slot *s = translate_slot(t, pc);
     t->assume_executed = true;
-    t->patience = 0;
-    translate_request(t, pc);
+    t->eager = true;
+    translate_request(t, pc, t->interpreted);
     for (unsigned wait = 0; s && s->state == SLOT_QUEUED && wait < 20000; wait++) {
         usleep(500);
         translate_install(t);
@@ -323,11 +406,14 @@ void translate_forget(struct translator *t, uint64_t address, uint64_t length)
 {
     for (unsigned i = 0; i < t->installed_count; i++) {
         struct installed *x = &t->installed[i];
+        bool was_dropped = x->dropped;
         for (unsigned p = 0; p < x->page_count && !x->dropped; p++)
             x->dropped = x->pages[p] + GUEST_PAGE > address && x->pages[p] < address + length;
-        struct slot *s = x->dropped ? slot_at(t, x->entry) : NULL;
-        if (s && s->state == SLOT_DONE)
-            slot_empty(t, s);
+        for (unsigned k = 0; k < x->entry_count && x->dropped && !was_dropped; k++) {
+            struct slot *s = slot_at(t, x->entries[k]);
+            if (s && s->state == SLOT_DONE)
+                slot_empty(t, s);
+        }
     }
 }
 
@@ -337,7 +423,7 @@ bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, un
         const struct linked_object *o = &t->installed[i].object;
         if (host_pc - o->start >= o->size)
             continue;
-        struct code_line line = {.pc = t->installed[i].entry};
+        struct code_line line = {.pc = t->installed[i].entries[0]};
         struct code_line found;
         if (object_find_line(o, (uint32_t)(host_pc - o->start), &found))
             line = found;
@@ -398,7 +484,7 @@ struct translator *translator_create(struct guest *g, bool precise, struct error
     g->cpu.stack_limit = (uint64_t)(uintptr_t)t->stack + STACK_RESERVE;
     t->dump = getenv("NEURODOOM_DUMP");
     t->ready_end = &t->ready;
-    t->patience = 1;
+    t->eager = g->config.prepare;
     if (!install_glue(t)) {
         error_set(error, "the translator's glue is damaged");
         translator_destroy(t);
@@ -424,9 +510,9 @@ static void list_regions(const struct translator *t)
     for (unsigned i = 0; f && i < t->installed_count; i++) {
         const struct installed *x = &t->installed[i];
         uint64_t offset;
-        const char *symbol = t->guest->host->symbol(t->guest, x->entry, &offset);
+        const char *symbol = t->guest->host->symbol(t->guest, x->entries[0], &offset);
         fprintf(f, "%x %x %08x %s+%llx\n", x->object.start - low_address(t->code.code), x->object.size,
-                x->entry, symbol ? symbol : "?", (unsigned long long)offset);
+                x->entries[0], symbol ? symbol : "?", (unsigned long long)offset);
     }
     if (f)
         fclose(f);
@@ -447,26 +533,9 @@ void translator_destroy(struct translator *t)
         pthread_mutex_unlock(&t->lock);
         pthread_join(t->thread, NULL);
     }
-    while (t->ready) { // compiled too late for this run, but not for the next
-        struct compiled *c = t->ready;
-        t->ready = c->next;
-        t->compiled_any = true;
-        struct slot *s = slot_at(t, c->region->entry);
-        if (c->failed) {
-            s->state = s->state == SLOT_QUEUED ? SLOT_HOPELESS : s->state;
-        } else if (t->cache && !forked) {
-            struct cached_object o = describe(c);
-            if (is_current(t, &o))
-                o.trusted_by = dispatch_identity(t->guest->dispatch);
-            if (cache_file_add(t->cache, &o))
-                c->object.bytes = NULL;
-        }
-        free(c->region);
-        free(c->object.bytes);
-        free(c);
-    }
+    take_ready(t, install_too_late);
     if (t->cache && !forked) {
-        if (t->compiled_any || t->new_requests > WORTH_SAVING || t->queue_head != t->queue_tail)
+        if (t->compiled_any || t->heat > WORTH_SAVING || t->queued)
             save_history(t);
         struct error error;
         if (!cache_file_close(t->cache, &error))

@@ -47,6 +47,7 @@ endforeach()
 set_source_files_properties(engine/translate/glue_embed.S PROPERTIES
   COMPILE_DEFINITIONS "${GLUE_DEFINITIONS}" OBJECT_DEPENDS "${GLUES}")
 target_sources(core PRIVATE
+  engine/translate/choose.c
   engine/translate/compile_thread.c
   engine/translate/glue_embed.S
   engine/translate/object.c

@@ -30,8 +30,10 @@ void translator_destroy(struct translator *t);
 // Once, when the program has been loaded.
 void translate_load_cache(struct translator *t, const char *folder);
 
-// The code at pc is hot: compile it, unless that has been asked before. Emulation thread, as all below.
-void translate_request(struct translator *t, uint32_t pc);
+// The code at pc is hot: compile it once that is worth it, by how much of it has been interpreted so far. Of
+// all that has been interpreted (instructions), what is new since the last request counts for this one.
+// Emulation thread, as all below.
+void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted);
 
 // Whether there is code that begins at pc, be it in the cache.
 bool translate_is_entry(struct translator *t, uint32_t pc);
@@ -88,9 +90,9 @@ static inline void translate_load_cache(struct translator *t, const char *folder
 {
     (void)t, (void)folder;
 }
-static inline void translate_request(struct translator *t, uint32_t pc)
+static inline void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
 {
-    (void)t, (void)pc;
+    (void)t, (void)pc, (void)interpreted;
 }
 static inline bool translate_is_entry(struct translator *t, uint32_t pc)
 {

@@ -109,32 +109,45 @@ static void load_requests(struct translator *t, const struct cached_object *o)
         struct slot *s = translate_slot(t, list[i].pc);
         if (!s)
             return;
-        if (list[i].requests == REQUESTS_HOPELESS) {
+        if (list[i].heat == HOPELESS) {
             s->state = SLOT_HOPELESS;
             continue;
         }
-        s->requests = (uint16_t)list[i].requests;
+        atomic_store_explicit(&s->heat, (uint16_t)list[i].heat, memory_order_relaxed);
     }
 }
 
-// What was asked for, but not often enough so far; and what the compile thread had no time for: if this run
-// asked often, that is worth loading LLVM for at the next request.
+// What was asked for, but not often enough so far; and what the compile thread had no time for.
 static void save_requests(struct translator *t)
 {
     struct cold_request *list = malloc(t->slot_count * sizeof *list);
     size_t count = 0;
-    bool often = t->new_requests > WORTH_SAVING;
     for (size_t i = 0; list && i < t->slot_count; i++) {
         const struct slot *s = &t->slots[i];
-        if (s->state == SLOT_QUEUED)
-            list[count++] = (struct cold_request){s->pc, often ? WORTH_LOADING : WARM_PATIENCE};
-        else if (s->state == SLOT_COLD && s->requests)
-            list[count++] = (struct cold_request){s->pc, s->requests};
+        unsigned heat = atomic_load_explicit(&s->heat, memory_order_relaxed);
+        if ((s->state == SLOT_COLD || s->state == SLOT_QUEUED) && heat)
+            list[count++] = (struct cold_request){s->pc, heat};
         else if (s->state == SLOT_HOPELESS)
-            list[count++] = (struct cold_request){s->pc, REQUESTS_HOPELESS};
+            list[count++] = (struct cold_request){s->pc, HOPELESS};
     }
     struct cached_object o = {
         .entry = REQUESTS_ENTRY, .bytes = (unsigned char *)list, .size = count * sizeof *list};
+    if (!count || !cache_file_add(t->cache, &o))
+        free(list);
+}
+
+// Where regions are entered but at their first entries, which their objects tell.
+static void save_entries(struct translator *t)
+{
+    struct further_entry *list = malloc(t->slot_count * sizeof *list);
+    size_t count = 0;
+    for (size_t i = 0; list && i < t->slot_count; i++) {
+        const struct slot *s = &t->slots[i];
+        if ((s->state == SLOT_DONE || s->state == SLOT_CACHED) && s->home != s->pc)
+            list[count++] = (struct further_entry){s->pc, s->home};
+    }
+    struct cached_object o = {
+        .entry = ENTRIES_ENTRY, .bytes = (unsigned char *)list, .size = count * sizeof *list};
     if (!count || !cache_file_add(t->cache, &o))
         free(list);
 }
@@ -184,6 +197,7 @@ void save_history(struct translator *t)
     save_executed(t);
     save_branches(t);
     save_requests(t);
+    save_entries(t);
 }
 
 bool has_grown(const struct translator *t, const struct cached_object *o)
@@ -192,6 +206,28 @@ bool has_grown(const struct translator *t, const struct cached_object *o)
         if (was_executed_earlier(t, o->left_out[i]))
             return true;
     return false;
+}
+
+// Has the object be installed when pc is first come to.
+static bool offer(struct translator *t, uint32_t pc, uint32_t index)
+{
+    struct slot *s = translate_slot(t, pc);
+    if (s) {
+        s->state = SLOT_CACHED;
+        s->home = cache_file_get(t->cache, index)->entry;
+        s->cached = index;
+    }
+    return s;
+}
+
+static void load_entries(struct translator *t, const struct cached_object *o)
+{
+    const struct further_entry *list = (const struct further_entry *)o->bytes;
+    for (size_t i = 0; i < o->size / sizeof *list; i++) {
+        const struct slot *home = slot_at(t, list[i].home), *s = slot_at(t, list[i].pc);
+        if (home && home->state == SLOT_CACHED && (!s || s->state == SLOT_COLD))
+            offer(t, list[i].pc, home->cached);
+    }
 }
 
 void translate_load_cache(struct translator *t, const char *folder)
@@ -215,16 +251,11 @@ void translate_load_cache(struct translator *t, const char *folder)
     }
     for (size_t i = 0; i < count; i++) {
         const struct cached_object *o = cache_file_get(t->cache, i);
-        struct slot *s = o->entry > BRANCHES_ENTRY ? translate_slot(t, o->entry) : NULL;
-        if (s) {
-            s->state = SLOT_CACHED;
-            s->cached = (uint32_t)i;
+        if (o->entry > ENTRIES_ENTRY && offer(t, o->entry, (uint32_t)i))
             t->cached_count++;
-        }
     }
     t->region_count = t->cached_count;
-    if (t->cached_count && !t->guest->config.prepare) {
-        t->patience = WARM_PATIENCE;
-        t->loading_patience = WORTH_LOADING;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (cache_file_get(t->cache, i)->entry == ENTRIES_ENTRY)
+            load_entries(t, cache_file_get(t->cache, i));
 }

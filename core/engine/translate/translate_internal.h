@@ -19,23 +19,22 @@ enum {
     STACK_RESERVE = 256 << 10, // below it, translated code makes no more calls
     SLOTS = 1 << 15,
     SLOT_PLACES = 1 << 16, // in the table that finds them
-    QUEUE = 4096, // a power of two
+    QUEUE = 4096,
     THUNK_BYTES = 32,
     EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
     EXECUTED_PAGES_MAX = 4096,
     BRANCHES_MAX = 1 << 16, // that are remembered
-    WARM_PATIENCE = 8,
-    // Requests, of about 40 us of interpreting each, for code that was asked for often: by then that has cost
-    // about as much as loading LLVM and compiling it. And how many new ones are worth writing the cache anew.
-    WORTH_LOADING = 3000,
-    WORTH_SAVING = 100,
-    WARM_UP = 20000000, // instructions: a new program that ends before is not worth loading LLVM for
+    HEAT = 10000, // instructions that are interpreted: 10 us or so
+    HEAT_MOST = 400, // by one request: what was counted may be another state's
+    FIRST_LOOK = 30, // heat at which it is first asked whether code is worth compiling
+    WORTH_SAVING = 200, // heat that is worth writing the cache anew
     GLUE_MAX = 256, // functions and tables that regions share
     // Of cached objects that hold no code, which begins elsewhere: what was executed; what was asked for in
-    // vain; what branches did.
+    // vain; what branches did; where regions are entered besides.
     EXECUTED_ENTRY = 1,
     REQUESTS_ENTRY = 2,
     BRANCHES_ENTRY = 3,
+    ENTRIES_ENTRY = 4,
 };
 
 _Static_assert((int)REGION_PAGES_MAX <= (int)CACHED_PAGES_MAX &&
@@ -56,10 +55,12 @@ enum slot_state {
 struct slot {
     uint32_t pc;
     uint32_t call_thunk, exit_thunk; // the code that stands in
-    uint8_t state; // enum slot_state
-    bool requested; // in this run
-    uint16_t requests; // so far, in earlier runs, too
     uint32_t cached; // SLOT_CACHED: the object's index in the cache
+    _Atomic uint8_t state; // enum slot_state
+    _Atomic uint32_t home; // the first entry of the region that it leads into
+    atomic_ushort heat; // what has been interpreted of it so far, in earlier runs, too, in units of HEAT
+    uint16_t wanted; // so much before it is looked at once more; 0: FIRST_LOOK
+    atomic_bool in_work; // a region with this entry is being compiled, or has been and is not yet installed
 };
 
 // The instructions of a page that have run.
@@ -70,9 +71,14 @@ struct executed_page {
 
 // A request that was not granted, as the cache holds it.
 struct cold_request {
-    uint32_t pc, requests; // REQUESTS_HOPELESS: it cannot be
+    uint32_t pc, heat; // HOPELESS: it cannot be
 };
-enum { REQUESTS_HOPELESS = 1 << 16 }; // more than are counted
+enum { HOPELESS = 1 << 16 }; // more than is counted
+
+// An entry of the region whose first one is home, as the cache holds it.
+struct further_entry {
+    uint32_t pc, home;
+};
 
 // What a conditional branch did, as the cache holds it, in the order of pc.
 struct branch_record {
@@ -82,7 +88,8 @@ struct branch_record {
 
 // A translated region that is installed, or was.
 struct installed {
-    uint32_t entry;
+    uint32_t entries[REGION_ENTRIES_MAX];
+    unsigned entry_count;
     struct linked_object object;
     uint32_t page_count;
     uint32_t pages[REGION_PAGES_MAX];
@@ -93,8 +100,10 @@ struct installed {
 // What the compile thread hands over.
 struct compiled {
     struct compiled *next;
-    struct region *region;
+    struct region *region; // NULL if nothing has been compiled
     bool failed; // there is no object for it
+    uint32_t asked; // whose request that was
+    uint16_t wanted; // the heat to wait for, if not 0: nothing has been compiled
     struct jit_object object;
 };
 
@@ -108,7 +117,7 @@ struct translator {
     } * low;
     uint8_t *stack;
     struct slot slots[SLOTS]; // one behind the other, so that what translated code reads of them is dense
-    unsigned slot_count;
+    atomic_uint slot_count;
     uint16_t slot_of[SLOT_PLACES]; // by hash: 1 + the slot's index, 0 = free
     uint32_t enter_region, cold_call; // addresses of the glue
 #define WAY_BACK(name) uint32_t host_##name;
@@ -121,7 +130,10 @@ struct translator {
     unsigned glue_count;
     struct installed *installed; // an array
     unsigned installed_count, installed_room;
-    uint32_t received; // address of the region being linked
+    struct {
+        uint32_t pc, address;
+    } received[REGION_ENTRIES_MAX]; // of the region being linked, where it is entered
+    unsigned received_count;
     bool (*lockstep)(struct translator *t); // runs and checks what would be entered; NULL = just enter it
     // Which instructions have run, in this run or, by the cache, an earlier one: a bit each, by page.
     struct executed_page *executed;
@@ -130,10 +142,9 @@ struct translator {
     // cpu.branch_counts.
     struct branch_record *branches;
     unsigned branch_count;
-    unsigned patience; // requests before code is compiled
-    // Requests of this run; those of all runs of code that was asked for often enough, and in this run; and
-    // how many of these LLVM is loaded for.
-    unsigned new_requests, ready_requests, loading_patience;
+    bool eager; // compiles what is asked for at once
+    uint64_t interpreted; // instructions, when code was last asked for
+    unsigned heat; // of this run
     bool compiled_any; // or tried to
     bool assume_executed;
     bool precise, checked; // see struct region
@@ -145,8 +156,8 @@ struct translator {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    uint32_t queue[QUEUE];
-    unsigned queue_head, queue_tail;
+    struct slot *queue[QUEUE];
+    unsigned queued;
     struct compiled *ready, **ready_end;
     bool quit;
     atomic_bool has_ready;
@@ -167,11 +178,12 @@ struct slot *translate_slot(struct translator *t, uint32_t pc);
 void slots_begin(struct translator *t);
 // Takes the slot for pc and gives it cells that lead to the interpreter; false when there is no room.
 bool slot_prepare(struct translator *t, uint32_t pc);
-// From here on, calls of pc, for which that has been done, go to code; or to the interpreter again.
-void slot_fill(struct translator *t, uint32_t pc, uint32_t code);
+// From here on, calls of pc, for which that has been done, go to code, of the region named home; or to the
+// interpreter again.
+void slot_fill(struct translator *t, uint32_t pc, uint32_t code, uint32_t home);
 void slot_empty(struct translator *t, struct slot *s);
 // For object_link: the addresses that objects refer to, 0 for unknown names; and what becomes of theirs: the
-// glue's are noted, a region's is left in t->received. user: the translator.
+// glue's are noted, a region's are left in t->received. user: the translator.
 uint32_t translate_resolve(void *user, const char *name);
 void translate_receive_glue(void *user, const char *name, uint32_t address);
 void translate_receive_region(void *user, const char *name, uint32_t address);
@@ -181,6 +193,18 @@ void translate_receive_region(void *user, const char *name, uint32_t address);
 bool translate_install_object(struct translator *t, const struct cached_object *o);
 // Has the region at pc compiled once more; the one that is there serves until then.
 void translate_again(struct translator *t, uint32_t pc);
+
+// ---- choose.c ----
+// What is worth compiling. Both are asked by the compile thread, to which slots are guesses.
+//
+// Finds the region that is best compiled for the code at s: that, or what it is a part of, with the entries
+// that are asked for. False if nothing there can be compiled.
+bool choose_region(struct translator *t, const struct slot *s, const struct region_source *source,
+                   struct region *r);
+// Whether that has been interpreted for as long as compiling it takes (and loading LLVM, unless is_loaded).
+// If not, *wanted is the heat of s to wait for.
+bool choose_now(struct translator *t, const struct slot *s, const struct region *r, bool is_loaded,
+                uint16_t *wanted);
 
 // ---- compile_thread.c ----
 // The thread's function; its argument is the translator.

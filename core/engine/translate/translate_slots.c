@@ -37,7 +37,8 @@ struct slot *translate_slot(struct translator *t, uint32_t pc)
     if (!*place) {
         if (t->slot_count == SLOTS)
             return NULL;
-        t->slots[t->slot_count++].pc = pc;
+        t->slots[t->slot_count].pc = pc;
+        t->slot_count++;
         *place = (uint16_t)t->slot_count;
     }
     return &t->slots[*place - 1];
@@ -119,9 +120,11 @@ bool slot_prepare(struct translator *t, uint32_t pc)
     return want_call_cell(t, pc) && want_exit_cell(t, pc);
 }
 
-void slot_fill(struct translator *t, uint32_t pc, uint32_t code)
+void slot_fill(struct translator *t, uint32_t pc, uint32_t code, uint32_t home)
 {
     struct slot *s = slot_at(t, pc);
+    s->home = home;
+    s->in_work = false;
     s->state = SLOT_DONE;
     t->low->call_cells[s - t->slots] = t->low->exit_cells[s - t->slots] = code;
     *indirect_entry(t, pc) = (uint64_t)code << 32 | pc;
@@ -209,6 +212,8 @@ void translate_receive_region(void *user, const char *name, uint32_t address)
 {
     struct translator *t = user;
     unsigned pc;
-    if (read_symbol(name, REGION_SYMBOL, &pc))
-        t->received = address;
+    if (t->received_count < REGION_ENTRIES_MAX && read_symbol(name, REGION_SYMBOL, &pc)) {
+        t->received[t->received_count].pc = pc;
+        t->received[t->received_count++].address = address;
+    }
 }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// What is worth compiling, and in which pieces.
+//
+// Compiling costs as much as interpreting the same code some hundred thousand times: who compiles at once
+// pays that for code that is soon over, and who waits for ever is slow. So code is compiled when interpreting
+// it has cost a share of that, the hottest first.
+//
+// Entries in the middle of a function (loops that are hot before it is called again, and where translated
+// code returns into what is interpreted) get no copies of the rest of it: the function's region gets entries
+// there.
+#include <stdlib.h>
+#include <string.h>
+
+#include "translate_internal.h"
+
+enum {
+    HOST_DISTANCE = 16 << 10, // bytes that code lies at most behind the entry of its region
+    HOSTS_MAX = 8, // that are tried
+    LOADING_COST = 2000, // of LLVM, in heat
+};
+
+static unsigned heat_at(const struct slot *s)
+{
+    return atomic_load_explicit(&s->heat, memory_order_relaxed);
+}
+
+// The heat that is worth compiling the region for. Compiling takes about five times as long, 0.2 to 0.3 ms an
+// instruction; but code that is hot goes on to be, in later runs, too, and the compile thread lags behind.
+static unsigned cost_of(const struct region *r)
+{
+    return 50 + 4 * r->op_count;
+}
+
+static bool is_wanted(const struct slot *s)
+{
+    return (s->state == SLOT_COLD || s->state == SLOT_QUEUED) && heat_at(s);
+}
+
+static bool is_compiled(const struct slot *s)
+{
+    return s->state == SLOT_DONE || s->state == SLOT_CACHED;
+}
+
+// The heat of the code at all entries that are asked for.
+static unsigned heat_of(const struct translator *t, const struct region *r)
+{
+    unsigned heat = 0, count = t->slot_count;
+    for (unsigned i = 0; i < count; i++)
+        if (is_wanted(&t->slots[i]) && region_has(r, t->slots[i].pc))
+            heat += heat_at(&t->slots[i]);
+    return heat;
+}
+
+// Adds the entry, in place of the coolest if there is no room.
+static void add_entry(uint32_t *entries, unsigned *heat, unsigned *count, uint32_t pc, unsigned more)
+{
+    unsigned at = *count;
+    if (at == REGION_ENTRIES_MAX)
+        for (unsigned i = at = 1; i < REGION_ENTRIES_MAX; i++)
+            if (heat[i] < heat[at])
+                at = i;
+    if (*count == REGION_ENTRIES_MAX && heat[at] >= more)
+        return;
+    *count += at == *count;
+    entries[at] = pc;
+    heat[at] = more;
+}
+
+// Finds *r anew, with all entries: where it has been asked for often, s among these, and those that it has
+// had.
+static bool find_with_entries(struct translator *t, const struct slot *s, const struct region_source *source,
+                              struct region *r)
+{
+    uint32_t entries[REGION_ENTRIES_MAX] = {r->entries[0]};
+    unsigned heat[REGION_ENTRIES_MAX] = {UINT32_MAX}, count = 1, slot_count = t->slot_count;
+    for (unsigned i = 0; i < slot_count; i++) {
+        const struct slot *x = &t->slots[i];
+        bool was_one = is_compiled(x) && x->home == entries[0];
+        unsigned own = x == s || was_one ? UINT32_MAX : is_wanted(x) ? heat_at(x) : 0;
+        if (x->pc != entries[0] && own >= FIRST_LOOK && region_has(r, x->pc))
+            add_entry(entries, heat, &count, x->pc, own);
+    }
+    return region_find(r, entries, count, source);
+}
+
+static int by_pc(const void *a, const void *b)
+{
+    const struct slot *x = *(const struct slot *const *)a, *y = *(const struct slot *const *)b;
+    return (x->pc > y->pc) - (x->pc < y->pc);
+}
+
+// The entries in front of s whose regions it may be a part of, the lowest first; returns how many.
+static unsigned find_hosts(const struct translator *t, const struct slot *s, const struct slot **hosts)
+{
+    const struct slot *all[256];
+    unsigned count = 0, slot_count = t->slot_count;
+    for (unsigned i = 0; i < slot_count && count < 256; i++) {
+        const struct slot *x = &t->slots[i];
+        if (x->pc < s->pc && s->pc - x->pc < HOST_DISTANCE && (is_wanted(x) || is_compiled(x)))
+            all[count++] = x;
+    }
+    qsort(all, count, sizeof *all, by_pc);
+    unsigned first = count > HOSTS_MAX ? count - HOSTS_MAX : 0;
+    memcpy(hosts, all + first, (count - first) * sizeof *all);
+    return count - first;
+}
+
+bool choose_region(struct translator *t, const struct slot *s, const struct region_source *source,
+                   struct region *r)
+{
+    const struct slot *hosts[HOSTS_MAX];
+    if (!region_find(r, &s->pc, 1, source) || t->eager)
+        return r->op_count;
+    unsigned alone = cost_of(r), hosts_count = find_hosts(t, s, hosts);
+    for (unsigned i = 0; i < hosts_count; i++)
+        if (region_find(r, &hosts[i]->pc, 1, source) && region_has(r, s->pc) &&
+            (cost_of(r) <= 2 * alone || heat_of(t, r) >= cost_of(r)))
+            return find_with_entries(t, s, source, r);
+    return region_find(r, &s->pc, 1, source) && find_with_entries(t, s, source, r);
+}
+
+// Whether something of it is being compiled right now.
+static bool is_in_work(const struct translator *t, const struct region *r)
+{
+    unsigned count = t->slot_count;
+    for (unsigned i = 0; i < count; i++)
+        if (t->slots[i].in_work && region_has(r, t->slots[i].pc))
+            return true;
+    return false;
+}
+
+bool choose_now(struct translator *t, const struct slot *s, const struct region *r, bool is_loaded,
+                uint16_t *wanted)
+{
+    if (t->eager || (heat_of(t, r) >= cost_of(r) + (is_loaded ? 0 : LOADING_COST) && !is_in_work(t, r)))
+        return true;
+    unsigned next = heat_at(s) + heat_at(s) / 2 + 1;
+    *wanted = next < UINT16_MAX ? (uint16_t)next : UINT16_MAX;
+    return false;
+}
