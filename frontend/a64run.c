@@ -3,16 +3,22 @@
 #define _GNU_SOURCE
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
 #include "frontend/command/a64run_options.h"
 #include "frontend/command/machine_setup.h"
 #include "frontend/command/program_grants.h"
+#include "frontend/prepare.h"
 #include "frontend/record/counters.h"
 #include "frontend/record/explain.h"
 
@@ -52,8 +58,15 @@ static void report_fault(const machine *m, const char *program)
     free(function);
 }
 
-// Returns the exit status.
-static int run(const struct machine_config *config, const struct options *options, struct failure *failure)
+// A run of --prepare: pieces of translated code that it began with, and had when the program ended.
+struct preparation {
+    uint64_t kept, pieces;
+    bool done; // it has come to the end
+};
+
+// Returns the exit status. preparation: NULL, or what is to be filled in.
+static int run(const struct machine_config *config, const struct options *options,
+               struct preparation *preparation, struct failure *failure)
 {
     struct error error;
     machine *m = machine_create(config, &error);
@@ -83,12 +96,15 @@ static int run(const struct machine_config *config, const struct options *option
         status = STATUS_OWN;
     }
     machine_destroy(m);
+    if (preparation) {
+        *preparation = (struct preparation){stats.cached_regions, stats.translated_regions, !failure->text};
+    }
     return status;
 }
 
-// Everything between the command line and the run. Returns the exit status.
-static int prepare_and_run(const struct options *options, const struct settings *settings,
-                           struct failure *failure)
+// Everything between the command line and the run. Returns the exit status. preparation: as above.
+static int set_up_and_run(const struct options *options, const struct settings *settings,
+                          struct preparation *preparation, struct failure *failure)
 {
     static struct machine_setup setup;
     struct program_grants grants = {0};
@@ -103,11 +119,71 @@ static int prepare_and_run(const struct options *options, const struct settings 
     if (program_grants_make(&grants, &setup.grants, &options->folders, options->program[0], failure) &&
         machine_setup_fill(&setup, options, settings, true, failure)) {
         setup.config.cwd = grants.cwd;
-        status = run(&setup.config, options, failure);
+        setup.config.prepare = preparation;
+        if (!preparation || setup.config.cache_folder ||
+            fail(failure, STATUS_USAGE, "--prepare: there is nowhere to keep translated code")) {
+            status = run(&setup.config, options, preparation, failure);
+        }
     }
     program_grants_end(&grants);
     machine_setup_free(&setup);
     return status;
+}
+
+static int report(struct failure *failure, int status)
+{
+    if (failure->text) {
+        failure_report(failure);
+    }
+    return status;
+}
+
+// A round of --prepare, in a process of its own, as the program may leave anything behind. False if it could
+// not run.
+static bool run_round(const struct options *options, const struct settings *settings,
+                      struct preparation *preparation, struct failure *failure)
+{
+    int status;
+    preparation->done = false;
+    pid_t pid = fork();
+    if (pid == 0) {
+        int nowhere = open("/dev/null", O_WRONLY);
+        if (nowhere >= 0) {
+            dup2(nowhere, STDOUT_FILENO);
+        }
+        exit(report(failure, set_up_and_run(options, settings, preparation, failure)));
+    }
+    return (pid > 0 && waitpid(pid, &status, 0) == pid) ||
+           fail(failure, STATUS_USAGE, "--prepare: cannot make a process: %s", strerror(errno));
+}
+
+// What a run compiles while the program ends shows at the start of the next one. Returns the exit status.
+static int prepare(const struct options *options, struct settings *settings, struct failure *failure)
+{
+    settings->engine = MACHINE_ENGINE_TRANSLATE;
+    if (machine_default_engine() != MACHINE_ENGINE_TRANSLATE) {
+        fail(failure, STATUS_USAGE, "--prepare: this build has no translator: every program is interpreted");
+        return STATUS_OWN;
+    }
+    struct preparation *now =
+        mmap(NULL, sizeof *now, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    uint64_t before = 0;
+    for (unsigned round = 0; now != MAP_FAILED && round < PREPARE_ROUNDS_MOST; round++) {
+        if (input >= 0) {
+            lseek(STDIN_FILENO, input, SEEK_SET);
+        }
+        if (!run_round(options, settings, now, failure) || !now->done) {
+            return STATUS_OWN; // the round has said why
+        }
+        fprintf(stderr, "prepare: round %u: %" PRIu64 " pieces of code translated\n", round + 1, now->pieces);
+        if (prepare_is_done(now->pieces - before, now->pieces)) {
+            break;
+        }
+        before = now->kept;
+    }
+    fprintf(stderr, "prepare: that is kept for later runs of %s\n", options->program[0]);
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -123,12 +199,11 @@ int main(int argc, char **argv)
             a64run_options_print_help(stdout);
             status = 0;
         } else {
-            status = prepare_and_run(&options, &settings, &failure);
+            status = options.request == REQUEST_PREPARE ? prepare(&options, &settings, &failure)
+                                                        : set_up_and_run(&options, &settings, NULL, &failure);
         }
     }
-    if (failure.text) {
-        failure_report(&failure);
-    }
+    status = report(&failure, status);
     config_free(&settings);
     options_free(&options);
     return status;

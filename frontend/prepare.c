@@ -15,10 +15,6 @@
 #include "frontend/command/machine_setup.h"
 #include "frontend/session/session.h"
 
-// What a run compiles leads to code that only the next run asks for: few passes are enough, and one that
-// compiles less than one in so many of what there is is the last.
-enum { PASSES_MOST = 6, SHARE_LEFT = 200 };
-
 struct preparation {
     const struct options *options;
     struct settings settings;
@@ -104,7 +100,7 @@ static bool run_demo(struct preparation *p, const struct game_demo *d, bool soun
 
 static bool run_passes(struct preparation *p, struct failure *failure)
 {
-    for (unsigned pass = 0; pass < PASSES_MOST; pass++) {
+    for (unsigned pass = 0; pass < PREPARE_ROUNDS_MOST; pass++) {
         p->compiled = 0;
         for (size_t i = 0; i < p->demos.count; i++) {
             tell_progress(p, pass, i);
@@ -112,7 +108,7 @@ static bool run_passes(struct preparation *p, struct failure *failure)
                 return false;
             }
         }
-        if (p->compiled * SHARE_LEFT < p->regions) {
+        if (prepare_is_done(p->compiled, p->regions)) {
             break;
         }
     }

@@ -7,6 +7,14 @@
 #include "frontend/command/config.h"
 #include "frontend/command/options.h"
 
+// What a round compiles leads to code that only the next one asks for: few are enough, and one that compiles
+// less than one in so many of the pieces there are is the last.
+enum { PREPARE_ROUNDS_MOST = 6, PREPARE_SHARE_LEFT = 200 };
+static inline bool prepare_is_done(uint64_t compiled, uint64_t pieces)
+{
+    return compiled * PREPARE_SHARE_LEFT < pieces;
+}
+
 // Keeps what it makes where all users of this installation find it if this one may write there, else in the
 // user's cache. -iwad names the game whose demos are run, else both of Freedoom are, or what there is.
 // Returns the exit status; what an interrupted run has made is kept.

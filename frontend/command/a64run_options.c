@@ -12,6 +12,7 @@ static const struct option own_options[] = {
     {"models", OPTION_PATH, 0, offsetof(struct options, models)},
     {"stats", OPTION_PATH, 0, offsetof(struct options, stats)},
     {"explain-loop", OPTION_LOOP, 0, 0},
+    {"prepare", OPTION_REQUEST, 0, REQUEST_PREPARE},
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
@@ -49,30 +50,35 @@ bool a64run_options_parse(struct options *options, int argc, char *const *argv, 
 
 void a64run_options_print_help(FILE *stream)
 {
-    fputs("usage: a64run [OPTION]... PROGRAM [ARGUMENT]...\n"
-          "Runs PROGRAM, a static aarch64 Linux program, with its arguments and this environment.\n"
-          "\n"
-          "  --dir FOLDER     the program may read and write in FOLDER (may be repeated; the current\n"
-          "                   folder if not given). It sees the same path, and of the other files only\n"
-          "                   itself, /dev/null and the like, and a /tmp of its own that is empty and\n"
-          "                   removed in the end\n"
-          "  --engine NAME    interp or translate (the default where it is built in)\n"
-          "  --opt dispatch=MODE  who picks the kernel of an instruction: off (the tables), hybrid (the "
-          "tables,\n"
-          "                   the net's answers counted), pure (the net alone), live (asked at every step)\n"
-          "  --opt loops=on   loops that a net has proposed, once proved, are done by kernels (off if not "
-          "given);\n"
-          "  --opt idle=on    a loop that only waits gives its time back (off if not given); several --opt "
-          "may\n"
-          "                   be joined by commas\n"
-          "  --verify         run the plain loop beside every replaced one, and compare\n"
-          "  --models FOLDER  where the nets are, if not those that came with a64run\n"
-          "  --stats FILE     write the counters of the run to FILE as JSON\n"
-          "  --explain-loop ADDRESS  at the end, what became of the loop that begins there\n"
-          "  --help           show this text\n"
-          "\n"
-          "Exit status: that of PROGRAM, 128 + N if signal N ended it; 125 if a64run itself fails or\n"
-          "--verify found a difference, 126 if PROGRAM is not a static aarch64 program, 127 if there is no\n"
-          "such file.\n",
-          stream);
+    fputs(
+        "usage: a64run [OPTION]... PROGRAM [ARGUMENT]...\n"
+        "Runs PROGRAM, a static aarch64 Linux program, with its arguments and this environment.\n"
+        "\n"
+        "  --dir FOLDER     the program may read and write in FOLDER (may be repeated; the current\n"
+        "                   folder if not given). It sees the same path, and of the other files only\n"
+        "                   itself, /dev/null and the like, and a /tmp of its own that is empty and\n"
+        "                   removed in the end\n"
+        "  --engine NAME    interp or translate (the default where it is built in)\n"
+        "  --opt dispatch=MODE  who picks the kernel of an instruction: off (the tables), hybrid (the "
+        "tables,\n"
+        "                   the net's answers counted), pure (the net alone), live (asked at every step)\n"
+        "  --opt loops=on   loops that a net has proposed, once proved, are done by kernels (off if not "
+        "given);\n"
+        "  --opt idle=on    a loop that only waits gives its time back (off if not given); several --opt "
+        "may\n"
+        "                   be joined by commas\n"
+        "  --verify         run the plain loop beside every replaced one, and compare\n"
+        "  --models FOLDER  where the nets are, if not those that came with a64run\n"
+        "  --stats FILE     write the counters of the run to FILE as JSON\n"
+        "  --explain-loop ADDRESS  at the end, what became of the loop that begins there\n"
+        "  --prepare        translate PROGRAM ahead: run it with these arguments, several times, until next\n"
+        "                   to nothing is left to translate, and keep the result for later runs. What it\n"
+        "                   writes to standard output is dropped; standard input has to be a file, which\n"
+        "                   each run reads from where it stands, or nothing\n"
+        "  --help           show this text\n"
+        "\n"
+        "Exit status: that of PROGRAM, 128 + N if signal N ended it; 125 if a64run itself fails or\n"
+        "--verify found a difference, 126 if PROGRAM is not a static aarch64 program, 127 if there is no\n"
+        "such file.\n",
+        stream);
 }

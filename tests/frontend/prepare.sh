@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Part of tests/frontend/run: --prepare, and who takes what it made.
 
-demo_run() { # NAME: with no cache of its own
-    rm -rf "$XDG_CACHE_HOME"
+demo_run() { # NAME [kept]: with no cache of its own, or with what there is
+    [ "${2:-}" = kept ] || rm -rf "$XDG_CACHE_HOME"
     run --headless --engine translate -iwad "$work/game.wad" -timedemo demo1 --frame-hash "$work/$1.frames" --stats "$work/stats.json"
     cmp -s "$work/native" "$work/$1.frames" || wrong="$wrong $1: status $status, frames differ;"
 }
@@ -29,6 +29,11 @@ test_prepare() {
     demo_run first
     [ -z "$wrong" ] && [ "$(value compile_ms)" = 0 ] && [ "$(value cached_regions)" -gt 200 ]
     ok $? "the first run of a game that was prepared compiles nothing" "$wrong $(grep regions "$work/stats.json")"
+
+    NEURODOOM_PREPARED='' demo_run before
+    demo_run later kept
+    [ -z "$wrong" ] && [ "$(value compile_ms)" = 0 ] && [ "$(value cached_regions)" -gt 200 ]
+    ok $? "so does a run of a player who has played before" "$wrong $(grep regions "$work/stats.json")"
 
     wrong=
     chmod 777 "$work/prepared"
