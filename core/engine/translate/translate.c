@@ -180,7 +180,7 @@ static void request_called(struct translator *t)
             continue;
         uint32_t target = (uint32_t)(pc + (uint64_t)(int64_t)o.disp * 4);
         struct slot *s = was_executed(t, target) ? translate_slot(t, target) : NULL;
-        if (s && s->state == SLOT_COLD && enqueue(t, target))
+        if (s && s->state == SLOT_COLD && enqueue(t, s))
             s->state = SLOT_QUEUED;
     }
 }
