@@ -63,7 +63,6 @@ struct action_info {
     enum action_page page;
     const char *leader; // key after the leader key
     const char *direct; // key on its own
-    const char *missing; // what every build lacks for it, or NULL
     bool held; // it lasts as long as its key is held
 };
 

@@ -7,7 +7,7 @@
 
 #include "frontend/base/text.h"
 
-enum { WINDOW = 35, RESAMPLES = 10000 };
+enum { WINDOW = 35, RESAMPLES = 10000, SPIKE = 3 };
 
 static const double stutter_factor = 2.5;
 
@@ -85,6 +85,23 @@ double statistics_median(double *values, size_t count)
     }
     qsort(values, count, sizeof *values, by_value);
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+struct frame_mean frame_mean_take(double *ms, size_t count)
+{
+    double sum = 0, squares = 0;
+    size_t n = 0;
+    qsort(ms, count, sizeof *ms, by_value);
+    for (; n < count && ms[n] <= SPIKE * ms[count / 2]; n++) {
+        sum += ms[n];
+        squares += ms[n] * ms[n];
+    }
+    if (n < 2) {
+        return (struct frame_mean){0};
+    }
+    double frames = (double)n, mean = sum / frames;
+    double variance = (squares - frames * mean * mean) / (frames - 1);
+    return (struct frame_mean){mean, sqrt(fmax(variance, 0) / frames)};
 }
 
 struct draw draw_start(uint32_t seed)

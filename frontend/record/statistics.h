@@ -40,6 +40,13 @@ void frame_statistics_take(struct frame_sample *sample, struct frame_statistics 
 // Sorts count numbers; their median, the mean of the two in the middle if count is even; 0 if it is 0.
 double statistics_median(double *values, size_t count);
 
+// The mean of these frame times without those that took over three times the median, which say more of the
+// host than of what ran; and its standard error. Sorts them. 0 of fewer than two.
+struct frame_mean {
+    double ms, error;
+};
+struct frame_mean frame_mean_take(double *ms, size_t count);
+
 // By how much b is faster than a, with its 95 % interval.
 struct interval {
     double ratio; // a / b: how many times as fast b is

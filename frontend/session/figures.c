@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "figures.h"
 
+#include <math.h>
+
+#define LATELY_MS 500
+#define WARM_SHARE 0.1 // of that time, that the compile thread works
+
 static double milliseconds(int64_t ns)
 {
     return (double)ns / 1e6;
@@ -34,6 +39,14 @@ static uint64_t rise(uint64_t *most, uint64_t value)
     return by;
 }
 
+// Whether the compile thread has worked for much of the last half second.
+static bool follow_compiling(struct figures *f, const struct machine_stats *stats, double interval_ms)
+{
+    f->compiled_ms *= exp(-interval_ms / LATELY_MS);
+    f->compiled_ms += milliseconds((int64_t)(stats->compile_ns - f->last_stats.compile_ns));
+    return f->compiled_ms > WARM_SHARE * LATELY_MS;
+}
+
 void figures_take(struct figures *f, machine *m, const struct machine_frame *frame, int64_t now,
                   unsigned speed, struct frame_figures *figures)
 {
@@ -55,6 +68,7 @@ void figures_take(struct figures *f, machine *m, const struct machine_frame *fra
         .replaces_loops = machine_has_loops(m) && machine_get_loops(m),
         .idle = machine_get_idle(m),
         .verify = machine_get_verify(m),
+        .warming = follow_compiling(f, &stats, milliseconds(interval)),
         .speed = speed,
         .dispatch_total = stats.dispatch_total - f->last_stats.dispatch_total,
         .dispatch_hit = stats.dispatch_hit - f->last_stats.dispatch_hit,

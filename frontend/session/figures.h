@@ -14,6 +14,7 @@ struct figures {
     int64_t last_present_ns; // how long the last present took
     int64_t paused_ns; // since the last frame
     struct machine_stats last_stats;
+    double compiled_ms; // lately: forgotten in half a second or so
     uint64_t most_detected, most_rejected; // loops: their numbers fall when code is written anew
     // Under lock.
     struct frame_figures history[SESSION_HISTORY];

@@ -31,6 +31,7 @@ struct frame_figures {
     bool replaces_loops; // some can be replaced, and that is on
     bool idle;
     bool verify; // replaced loops are checked
+    bool warming; // much code was compiled lately
     unsigned speed; // percent, 0 = as fast as possible
     uint64_t dispatch_total, dispatch_hit; // of them seen, and named rightly, by the dispatch net
     bool has_loops; // else what follows is 0

@@ -18,6 +18,7 @@
 #include "frontend/session/session.h"
 #include "frontend/session/slots.h"
 #include "input.h"
+#include "live.h"
 #include "loop_page.h"
 #include "overlay.h"
 #include "pad.h"
@@ -47,6 +48,8 @@ struct app {
     struct binding binding;
     struct loop_page loop_page;
     uint32_t switched_loop; // header of the one whose switch is overlay.change; 0: that is another switch
+    enum action switched; // what live A/B would throw: the last one, ACTION_NONE: none yet
+    struct live live;
     struct toasts toasts;
 
     unsigned speed; // percent, SPEED_MAX

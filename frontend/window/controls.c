@@ -59,9 +59,11 @@ static void mark(struct app *app, const char *label)
 }
 
 // The same of one that may change how long a frame takes: words say it to people, label in files.
-static void mark_switch(struct app *app, const char *words, const char *label)
+// action: what threw it.
+static void mark_switch(struct app *app, enum action action, const char *words, const char *label)
 {
     app->switched_loop = 0;
+    app->switched = action == ACTION_VERIFY ? app->switched : action;
     overlay_mark(&app->overlay, app->session, words);
     output_marker(app->output, label);
     toast_add(&app->toasts, "%s", words);
@@ -158,7 +160,7 @@ static void switch_engine(struct app *app)
     session_set_engine(app->session, engine);
     char label[24];
     snprintf(label, sizeof label, "engine=%s", machine_engine_name(engine));
-    mark_switch(app, interpreting ? "translated" : "interpreted", label);
+    mark_switch(app, ACTION_ENGINE, interpreting ? "translated" : "interpreted", label);
 }
 
 // The next value of a choice setting.
@@ -198,7 +200,7 @@ static void set_dispatch(struct app *app, enum machine_dispatch dispatch)
     char words[24], label[24];
     snprintf(words, sizeof words, "dispatch %s", machine_dispatch_names[dispatch]);
     snprintf(label, sizeof label, "dispatch=%s", machine_dispatch_names[dispatch]);
-    mark_switch(app, words, label);
+    mark_switch(app, ACTION_DISPATCH, words, label);
 }
 
 static void toggle_loops(struct app *app)
@@ -210,7 +212,7 @@ static void toggle_loops(struct app *app)
     }
     bool on = !machine_get_loops(m);
     machine_set_loops(m, on);
-    mark_switch(app, on ? "loops on" : "loops off", on ? "loops=on" : "loops=off");
+    mark_switch(app, ACTION_LOOPS, on ? "loops on" : "loops off", on ? "loops=on" : "loops=off");
 }
 
 static void toggle_verify(struct app *app)
@@ -222,7 +224,7 @@ static void toggle_verify(struct app *app)
     }
     bool on = !machine_get_verify(m);
     machine_set_verify(m, on);
-    mark_switch(app, on ? "checking on" : "checking off", on ? "verify=on" : "verify=off");
+    mark_switch(app, ACTION_VERIFY, on ? "checking on" : "checking off", on ? "verify=on" : "verify=off");
     if (on && !machine_get_loops(m)) {
         toast_add(&app->toasts, "loops are off: there is nothing to check");
     }
@@ -237,10 +239,11 @@ void controls_switch_loop(struct app *app)
     }
     bool on = e->unwanted;
     char words[48], label[48];
+    live_end(app);
     machine_set_loop(session_machine(app->session), e->loop.header, on);
     snprintf(words, sizeof words, "%s %s", name, on ? "on" : "off");
     snprintf(label, sizeof label, "%s=%s", name, on ? "on" : "off");
-    mark_switch(app, words, label);
+    mark_switch(app, ACTION_LOOPS, words, label);
     app->switched_loop = e->loop.header;
 }
 
@@ -249,7 +252,7 @@ static void toggle_idle(struct app *app)
     machine *m = session_machine(app->session);
     bool on = !machine_get_idle(m);
     machine_set_idle(m, on);
-    mark_switch(app, on ? "waiting on" : "waiting off", on ? "idle=on" : "idle=off");
+    mark_switch(app, ACTION_IDLE, on ? "waiting on" : "waiting off", on ? "idle=on" : "idle=off");
 }
 
 enum neural controls_neural(const struct app *app)
@@ -263,8 +266,6 @@ enum neural controls_neural(const struct app *app)
     return dispatch && loops ? NEURAL_ON : dispatch ? NEURAL_DISPATCH : loops ? NEURAL_LOOPS : NEURAL_OFF;
 }
 
-// All that nets switch, and idle with it: off, or on as the settings have it; everything if they have
-// nothing.
 static void toggle_neural(struct app *app)
 {
     enum neural neural = controls_neural(app);
@@ -272,20 +273,17 @@ static void toggle_neural(struct app *app)
         toast_add(&app->toasts, "there are no nets: see neurodoom --doctor");
         return;
     }
-    machine *m = session_machine(app->session);
     bool on = neural == NEURAL_OFF;
-    enum machine_dispatch dispatch = (enum machine_dispatch)app->settings->dispatch;
-    bool loops = app->settings->loops, idle = app->settings->idle;
-    bool any =
-        (machine_has_dispatch(m) && dispatch != MACHINE_DISPATCH_OFF) || (machine_has_loops(m) && loops);
-    if (!any) {
-        dispatch = MACHINE_DISPATCH_HYBRID;
-        loops = idle = true;
-    }
-    session_set_dispatch(app->session, on ? dispatch : MACHINE_DISPATCH_OFF);
-    machine_set_loops(m, on && loops);
-    machine_set_idle(m, on && idle);
-    mark_switch(app, on ? "neural on" : "neural off", on ? "neural=on" : "neural=off");
+    struct switches to = switches_neural(session_machine(app->session), app->settings, on);
+    switches_set(app->session, &to);
+    mark_switch(app, ACTION_NEURAL, on ? "neural on" : "neural off", on ? "neural=on" : "neural=off");
+}
+
+// Whether it changes how long a frame takes to emulate, for good.
+static bool throws_switch(enum action action)
+{
+    return action == ACTION_NEURAL || action == ACTION_DISPATCH || action == ACTION_LOOPS ||
+           action == ACTION_IDLE || action == ACTION_ENGINE || action == ACTION_VERIFY;
 }
 
 void controls_perform(struct app *app, enum action action, unsigned input)
@@ -297,7 +295,11 @@ void controls_perform(struct app *app, enum action action, unsigned input)
         toast_add(&app->toasts, "%s: %s", action_table[action].label, missing);
         return;
     }
+    if (throws_switch(action)) {
+        live_end(app);
+    }
     switch (action) {
+    case ACTION_COMPARE: live_toggle(app); break;
     case ACTION_NEURAL: toggle_neural(app); break;
     case ACTION_DISPATCH:
         set_dispatch(app, (machine_get_dispatch(session_machine(app->session)) + 1) % MACHINE_DISPATCH_MODES);
@@ -401,6 +403,7 @@ void controls_values(const struct app *app, char values[ACTION_COUNT][24])
     set_value(values[ACTION_VERIFY], !machine_has_loops(m) ? "N/A" : machine_get_verify(m) ? "on" : "off");
     set_value(values[ACTION_OVERLAY], config_choice_name("overlay.preset", settings->overlay));
     set_value(values[ACTION_GRAPH], settings->graph ? "on" : "off");
+    set_value(values[ACTION_COMPARE], app->live.on ? live_side(&app->live) : "off");
     set_value(values[ACTION_RECORD], recording ? "on" : "off");
     snprintf(values[ACTION_SLOT], 24, "%u", app->slot);
     set_value(values[ACTION_PAUSE], controls_paused(app) ? "on" : "off");

@@ -62,6 +62,7 @@ static void layout_overlay(struct app *app)
         .verify = machine_has_loops(m) && machine_get_verify(m),
         .idle = machine_get_idle(m),
         .leader = app->settings->leader_key,
+        .side = live_side(&app->live),
     };
     status.recording = output_recording(app->output, &status.recorded);
     overlay_layout(&app->sheet, &app->overlay, &status);

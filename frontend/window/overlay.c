@@ -10,7 +10,6 @@
 #define REFRESH_MS 500
 #define TIC_MS (1000.0 / 35)
 #define AVERAGED_MS 2000.0
-#define SPIKE 3 // times as long as most frames
 #define CERTAIN 3 // standard errors that a difference has to have
 #define LEAST_BEFORE 20 // frames, for a comparison
 #define WARM_SHARE 0.1 // of the time, that the compile thread works
@@ -49,30 +48,14 @@ static void average_frames(struct overlay *o, struct overlay_figures *f)
     f->most = emulating > 0 ? steps * TIC_MS * 100 / emulating : 0;
 }
 
-static int by_size(const void *a, const void *b)
+// The mean of these frames' emulating time.
+static struct frame_mean emulating_mean(const struct frame_figures *frames, unsigned count)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-// The mean of these frames' emulating time without spikes; 0 of none.
-static struct overlay_mean mean_without_spikes(const struct frame_figures *frames, unsigned count)
-{
-    double times[OVERLAY_COMPARED], sum = 0, squares = 0;
-    unsigned n = 0;
+    double times[OVERLAY_COMPARED];
     for (unsigned i = 0; i < count; i++) {
         times[i] = frames[i].emu_ms;
     }
-    qsort(times, count, sizeof *times, by_size);
-    for (; n < count && times[n] <= SPIKE * times[count / 2]; n++) {
-        sum += times[n];
-        squares += times[n] * times[n];
-    }
-    if (n < 2) {
-        return (struct overlay_mean){0};
-    }
-    double mean = sum / n, variance = (squares - n * mean * mean) / (n - 1);
-    return (struct overlay_mean){mean, sqrt(fmax(variance, 0) / n)};
+    return frame_mean_take(times, count);
 }
 
 // The frames after the switch, as far as they are known; while code is being compiled they say nothing.
@@ -91,7 +74,7 @@ static void compare(struct overlay *o, bool warming)
     }
     count = o->history_count - first;
     w->seen = count < OVERLAY_COMPARED ? count : OVERLAY_COMPARED;
-    w->after = mean_without_spikes(o->history + first, w->seen);
+    w->after = emulating_mean(o->history + first, w->seen);
 }
 
 bool overlay_refresh(struct overlay *o, struct session *s)
@@ -138,6 +121,23 @@ bool overlay_refresh(struct overlay *o, struct session *s)
     return true;
 }
 
+// What made a frame: of two sides that are compared the one or the other, else loops.
+static enum plot_state made_by(const struct overlay *o, const struct frame_figures *f)
+{
+    if (o->sides.on && f->number > o->sides.from) {
+        return switches_made(&o->sides.off, f) ? PLOT_OFF : PLOT_ON;
+    }
+    return !f->has_loops ? PLOT_NEITHER : f->replaces_loops ? PLOT_ON : PLOT_OFF;
+}
+
+enum plot_state overlay_state(const struct overlay *o, const struct overlay_status *status)
+{
+    if (o->sides.on) {
+        return o->sides.is_off ? PLOT_OFF : PLOT_ON;
+    }
+    return !status->has_loops ? PLOT_NEITHER : status->loops ? PLOT_ON : PLOT_OFF;
+}
+
 void overlay_look(struct overlay *o, struct session *s)
 {
     o->history_count = session_get_history(s, o->history);
@@ -152,7 +152,7 @@ void overlay_look(struct overlay *o, struct session *s)
         struct plot_frame *p = &o->plot.frames[i];
         p->emulating = (float)frames[i].emu_ms;
         p->interval = (float)frames[i].frame_ms;
-        p->state = !frames[i].has_loops ? PLOT_NEITHER : frames[i].replaces_loops ? PLOT_ON : PLOT_OFF;
+        p->state = made_by(o, &frames[i]);
         p->mark = false;
         for (int k = 0; k < OVERLAY_MARKS; k++) {
             p->mark |= o->marks[k] && o->marks[k] == frames[i].number;
@@ -167,6 +167,7 @@ void overlay_reset(struct overlay *o, struct session *s)
     o->reset_frame = state.frames;
     memset(o->marks, 0, sizeof o->marks);
     o->change = (struct overlay_switch){0};
+    o->sides.text[0] = '\0';
     o->plot = (struct plot){0};
 }
 
@@ -178,6 +179,7 @@ void overlay_mark(struct overlay *o, struct session *s, const char *label)
     if (!label) {
         return;
     }
+    o->sides.text[0] = '\0';
     overlay_look(o, s);
     const struct frame_figures *frames;
     unsigned count = fresh_frames(o, &frames), first = 0;
@@ -187,7 +189,7 @@ void overlay_mark(struct overlay *o, struct session *s, const char *label)
     count -= first;
     o->change = (struct overlay_switch){.frame = state.frames};
     if (count >= LEAST_BEFORE && !o->figures.warming) {
-        o->change.before = mean_without_spikes(frames + first, count);
+        o->change.before = emulating_mean(frames + first, count);
     }
     snprintf(o->change.label, sizeof o->change.label, "%s", label);
 }

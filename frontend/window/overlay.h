@@ -8,8 +8,10 @@
 #include <stdint.h>
 
 #include "frontend/command/config.h"
+#include "frontend/record/statistics.h"
 #include "frontend/session/session.h"
 #include "sheet.h"
+#include "switches.h"
 
 enum { OVERLAY_MARKS = 16, OVERLAY_LOOPS = 64, OVERLAY_COMPARED = 100 };
 
@@ -29,14 +31,19 @@ struct overlay_figures {
 
 // Something was switched: the time to emulate a frame before and after, of up to OVERLAY_COMPARED frames
 // each, without those that took several times as long as most.
-struct overlay_mean {
-    double ms, error; // and its standard error
-};
 struct overlay_switch {
     char label[48]; // what, and to what; "" before the first
     uint32_t frame; // the last one before
-    struct overlay_mean before, after; // before is 0 where too few frames were seen
+    struct frame_mean before, after; // before is 0 where too few frames were seen
     unsigned seen; // frames since; after is known from OVERLAY_COMPARED on
+};
+
+// Live A/B: two sides take turns.
+struct overlay_sides {
+    bool on, is_off; // whether it is on; which side has its turn
+    uint32_t from; // frames after this one are those of a side
+    struct switches off; // the second side
+    char text[160]; // what is known of them; "": nothing, or something else was switched since
 };
 
 struct overlay {
@@ -47,6 +54,7 @@ struct overlay {
     uint32_t marks[OVERLAY_MARKS]; // frames; 0: unused
     unsigned next_mark;
     struct overlay_switch change; // the last one
+    struct overlay_sides sides;
     struct plot plot;
     double cost_ms; // of drawing the overlay, smoothed
     size_t loop_count;
@@ -70,6 +78,7 @@ struct overlay_status {
     const char *dispatch; // mode, "" if there is none
     bool has_loops, loops, verify, idle; // whether loops can be replaced; the switches
     const char *leader; // the key
+    const char *side; // of live A/B, whose turn it is; "": none
 };
 
 // Computes the figures anew if they are half a second old; returns whether it did.
@@ -80,6 +89,9 @@ void overlay_look(struct overlay *o, struct session *s);
 
 // Forgets what has been counted so far.
 void overlay_reset(struct overlay *o, struct session *s);
+
+// What colours what is made now.
+enum plot_state overlay_state(const struct overlay *o, const struct overlay_status *status);
 
 // A mark in the graph, at the newest frame. label: what was switched, and to what, if what it does to the
 // time of a frame is of interest, else NULL.

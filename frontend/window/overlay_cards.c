@@ -10,7 +10,7 @@
 
 enum {
     PAD_NARROW = 10,
-    PIECES = 9, // of the strip
+    PIECES = 10, // of the strip
     CARD = 268, // the card of figures; where there is no room for
     CARD_LEAST = 196, // this, the strip stands for it
 };
@@ -131,6 +131,10 @@ static int strip_pieces(struct piece pieces[PIECES], const struct overlay *o,
     if (status->verify) {
         pieces[n++] = (struct piece){"checking", STYLE_LABEL, (uint32_t)INK_MARK, 8, 1};
     }
+    if (*status->side) {
+        pieces[n] = (struct piece){.style = STYLE_LABEL, .ink = (uint32_t)INK_MARK, .gap = 8, .rank = 1};
+        snprintf(pieces[n++].text, sizeof pieces[0].text, "A/B: %s", status->side);
+    }
     if (status->recording) {
         pieces[n] = (struct piece){.style = STYLE_LABEL, .ink = (uint32_t)INK_MARK, .gap = 8, .rank = 1};
         snprintf(pieces[n++].text, sizeof pieces[0].text, "recording %" PRIu32, status->recorded);
@@ -202,6 +206,9 @@ static void add_chips(struct pen *p, const struct overlay_status *status)
         snprintf(text, sizeof text, "rec %" PRIu32, status->recorded);
         room = add_chip(p, &x, (uint32_t)INK_MARK, text);
     }
+    if (*status->side) {
+        room = room && add_chip(p, &x, (uint32_t)INK_MARK, "A/B");
+    }
     if (tell_speed(text, sizeof text, status)) {
         room = room && add_chip(p, &x, (uint32_t)INK_MARK, text);
     }
@@ -232,7 +239,7 @@ static void add_chips(struct pen *p, const struct overlay_status *status)
 static void add_number(struct pen *p, const struct overlay *o, const struct overlay_status *status)
 {
     struct sheet *s = p->sheet;
-    uint32_t ink = plot_colour(!status->has_loops ? PLOT_NEITHER : status->loops ? PLOT_ON : PLOT_OFF);
+    uint32_t ink = plot_colour(overlay_state(o, status));
     char number[16];
     count_ms(number, o->figures.emu_ms);
     int base = p->y + sheet_px(s, 29);
@@ -259,7 +266,12 @@ static void add_message(struct pen *p, const struct overlay *o, const struct ove
     struct sheet *s = p->sheet;
     char text[160];
     uint32_t ink = (uint32_t)INK_TEXT;
-    overlay_tell_switch(o, text, sizeof text);
+    bool marked = *o->change.label || *o->sides.text;
+    if (*o->sides.text) {
+        snprintf(text, sizeof text, "%s", o->sides.text);
+    } else {
+        overlay_tell_switch(o, text, sizeof text);
+    }
     if (o->figures.warming) {
         snprintf(text, sizeof text, "warming up: code is still being compiled");
         ink = (uint32_t)INK_MARK;
@@ -267,7 +279,7 @@ static void add_message(struct pen *p, const struct overlay *o, const struct ove
         snprintf(text, sizeof text, "%s L switches loops, %s N all nets", status->leader, status->leader);
         ink = (uint32_t)INK_LABEL;
     }
-    if (*o->change.label && !o->figures.warming) {
+    if (marked && !o->figures.warming) {
         sheet_box(s, (SDL_Rect){p->x, p->y + sheet_px(s, 2), sheet_px(s, 2), sheet_px(s, 12)}, 0,
                   (uint32_t)INK_MARK);
     }

@@ -153,6 +153,7 @@ static void tell_action(struct app *app, const struct panel_row *row, char *text
             snprintf(text, size, "%" PRIu32 " frames so far.", frames);
         }
         break;
+    case ACTION_COMPARE: snprintf(text, size, "%s", o->sides.text); break;
     default: break;
     }
     if (action_table[row->id].page == PAGE_NEURAL && *o->change.label) {
@@ -261,6 +262,7 @@ static const struct {
     {"real time", "how many times as fast as needed that is"},
     {"graph", "that time, 150 frames; yellow: a switch; white: off the scale"},
     {"line below it", "flat where pictures come evenly, one in 28.6 ms"},
+    {"A/B", "live A/B: two sides of a switch take turns, and are compared"},
     {"IPS", "the game's instructions executed in a second of emulating"},
     {"effective IPS", "with those that faster forms of loops have left out"},
     {"left out", "instructions that need not run; in files: credited"},

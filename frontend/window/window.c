@@ -180,6 +180,7 @@ static bool play(struct app *app)
         update_audio(app);
         show_message(app);
         game_states_follow(app);
+        live_follow(app);
         app->dirty |= toast_expire(&app->toasts);
         if (overlay_refresh(&app->overlay, app->session)) {
             app->dirty |= app->loop_page.open || app->panel.open || app->settings->overlay != OVERLAY_OFF;
@@ -467,6 +468,8 @@ static void clear(struct app *app)
     app->held_input = 0;
     app->fast_forward = false;
     app->health = 0;
+    app->live = (struct live){0};
+    app->switched = ACTION_NONE;
     memset(app->input.forwarded, 0, sizeof app->input.forwarded);
 }
 
@@ -483,7 +486,7 @@ int window_run(struct options *options, struct settings *settings)
 {
     keep_memory();
     struct failure failure = {0};
-    struct app app = {.options = options, .settings = settings};
+    struct app app = {.options = options, .settings = settings, .switched = ACTION_NONE};
     int status = STATUS_OK;
     config_watch(settings);
     char *conflicts = bindings_conflicts(settings);

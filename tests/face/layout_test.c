@@ -205,7 +205,12 @@ static void overlays(void)
                                                 .loops = bits & 8,
                                                 .verify = (bits & 40) == 40,
                                                 .idle = bits & 16,
-                                                .leader = "`"};
+                                                .leader = "`",
+                                                .side = bits % 7 ? "" : "dispatch off"};
+                snprintf(o->sides.text, sizeof o->sides.text, "%s",
+                         bits % 7 ? ""
+                                  : "dispatch off 88.8, on 188 ms: no difference "
+                                    "found (0.88 to 1.88)");
                 o->figures.warming = bits & 32;
                 o->change =
                     (struct overlay_switch){"dispatch hybrid", 1, {88.88, 0}, {188.88, 0}, bits % 3 * 50U};
