@@ -134,12 +134,18 @@ static void unmap_file(struct cache_file *c)
     c->file = NULL;
 }
 
-// Takes over what is in the file, and closes it. (Files are replaced, never changed: the mapping stays.)
-static void read_objects(struct cache_file *c, int fd)
+// Of what is open; 0 of nothing.
+static size_t size_of(int fd)
 {
     struct stat s;
-    if (fstat(fd, &s) == 0 && s.st_size > 0 && s.st_size <= FILE_BYTES_MAX) {
-        size_t size = (size_t)s.st_size;
+    return fd >= 0 && fstat(fd, &s) == 0 && s.st_size > 0 ? (size_t)s.st_size : 0;
+}
+
+// Takes over what is in the file. (Files are replaced, never changed: the mapping stays.)
+static void read_objects(struct cache_file *c, int fd)
+{
+    size_t size = size_of(fd);
+    if (size && size <= FILE_BYTES_MAX) {
         void *file = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
         unmap_file(c);
         if (file != MAP_FAILED) {
@@ -148,10 +154,9 @@ static void read_objects(struct cache_file *c, int fd)
             parse(c, size);
         }
     }
-    close(fd);
 }
 
-static void read_file(struct cache_file *c, struct error *error)
+static int open_kept(const struct cache_file *c, struct error *error)
 {
     int fd = file_open_own(c->folder, c->name);
     if (fd < 0) {
@@ -160,9 +165,8 @@ static void read_file(struct cache_file *c, struct error *error)
                       c->name);
         else if (errno != ENOENT)
             error_set(error, "%s/%s is not used: %s", c->path, c->name, strerror(errno));
-        return;
     }
-    read_objects(c, fd);
+    return fd;
 }
 
 // Whether nobody else may write what is open: host code is taken from there.
@@ -172,18 +176,33 @@ static bool is_trusted(int fd)
     return fstat(fd, &s) == 0 && (s.st_uid == geteuid() || s.st_uid == 0) && !(s.st_mode & 022);
 }
 
-static void read_prepared(struct cache_file *c, const char *folder)
+static int open_prepared(const struct cache_file *c, const char *folder)
 {
-    int at = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int at = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
     int fd = at < 0 || !is_trusted(at)
                  ? -1
                  : openat(at, c->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd >= 0 && is_trusted(fd))
-        read_objects(c, fd);
-    else if (fd >= 0)
+    if (fd >= 0 && !is_trusted(fd)) {
         close(fd);
+        fd = -1;
+    }
     if (at >= 0)
         close(at);
+    return fd;
+}
+
+// Takes over the larger file, which knows more: what is kept began with what was prepared, unless that came
+// later. If it is no use, the other.
+static void read_file(struct cache_file *c, const char *prepared, struct error *error)
+{
+    int files[2] = {open_kept(c, error), open_prepared(c, prepared)};
+    unsigned first = size_of(files[1]) > size_of(files[0]);
+    read_objects(c, files[first]);
+    if (!c->count)
+        read_objects(c, files[!first]);
+    for (unsigned i = 0; i < 2; i++)
+        if (files[i] >= 0)
+            close(files[i]);
 }
 
 struct cache_file *cache_file_open(const char *folder, const char *prepared, uint64_t program,
@@ -205,9 +224,7 @@ struct cache_file *cache_file_open(const char *folder, const char *prepared, uin
     c->header.version = FORMAT_VERSION;
     c->header.program = program;
     c->header.identity = identity;
-    read_file(c, error);
-    if (!c->count && prepared)
-        read_prepared(c, prepared);
+    read_file(c, prepared, error);
     return c;
 }
 

@@ -29,9 +29,9 @@ struct cached_object {
 
 // Opens the program's file in folder, which is made (0700) if need be and has to be the user's own. identity:
 // whatever the objects depend on besides the guest. A file that is damaged, or of another identity, counts as
-// empty. Where there is no other, that of the folder prepared (NULL: none) is read, if only this user or root
-// may have written it; what is added to it is kept in the first folder. Returns NULL if nothing can be kept
-// there. error says why; or what in the file's place is not used, and replaced at the end; or nothing.
+// empty. If that of the folder prepared (NULL: none) is larger, and only this user or root may have written
+// it, it is read instead; what is added to it is kept in the first folder. Returns NULL if nothing can be
+// kept there. error says why; or what in the file's place is not used, and replaced at the end; or nothing.
 struct cache_file *cache_file_open(const char *folder, const char *prepared, uint64_t program,
                                    uint64_t identity, struct error *error);
 
