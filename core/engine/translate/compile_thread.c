@@ -126,8 +126,40 @@ static void begin_work(struct translator *t, const struct region *r)
     pthread_mutex_unlock(&t->lock);
 }
 
-// False if nothing can be compiled at all.
-static bool compile(struct translator *t, struct compiler *compiler, const struct slot *s)
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+// Compiles the region, whose entries are given.
+static enum jit_result compile(struct translator *t, struct compiler *compiler,
+                               const struct region_source *source, struct region *r,
+                               struct jit_object *object)
+{
+    double start = cpu_seconds();
+    enum jit_result result = compiler->jit || load_llvm(t, compiler) ? JIT_AGAIN : JIT_FAILED;
+    while (result == JIT_AGAIN) {
+        uint32_t entries[REGION_ENTRIES_MAX];
+        memcpy(entries, r->entries, sizeof entries);
+        result = JIT_FAILED;
+        if (!region_find(r, entries, r->entry_count, source))
+            break;
+        r->precise = t->precise;
+        r->checked = t->checked;
+        if (t->guest->loops && !t->precise)
+            find_loops(t, r);
+        result = compiler->functions->compile(compiler->jit, r, t->dump, object);
+    }
+    pthread_mutex_lock(&t->lock);
+    t->compile_seconds += cpu_seconds() - start;
+    pthread_mutex_unlock(&t->lock);
+    return result;
+}
+
+// Answers a request. False if nothing can be compiled at all.
+static bool serve(struct translator *t, struct compiler *compiler, const struct slot *s)
 {
     void *user[2] = {t, compiler};
     struct region_source source = {user, read_page, is_taken_in, is_usable, branch_counts};
@@ -146,25 +178,12 @@ static bool compile(struct translator *t, struct compiler *compiler, const struc
         return true;
     }
     begin_work(t, r);
-    bool works = compiler->jit || load_llvm(t, compiler);
-    enum jit_result result = works && !c->failed ? JIT_AGAIN : JIT_FAILED;
-    while (result == JIT_AGAIN) {
-        uint32_t entries[REGION_ENTRIES_MAX];
-        memcpy(entries, r->entries, sizeof entries);
-        result = JIT_FAILED;
-        if (!region_find(r, entries, r->entry_count, &source))
-            break;
-        r->precise = t->precise;
-        r->checked = t->checked;
-        if (t->guest->loops && !t->precise)
-            find_loops(t, r);
-        result = compiler->functions->compile(compiler->jit, r, t->dump, &c->object);
-    }
+    bool tries = !c->failed;
+    c->failed = !tries || compile(t, compiler, &source, r, &c->object) != JIT_DONE;
     c->region = r;
-    c->failed = result != JIT_DONE;
     compiler->region = NULL;
     hand_over(t, c);
-    return works;
+    return !tries || compiler->jit;
 }
 
 // Takes the hottest; if all is compiled, the first.
@@ -199,13 +218,8 @@ void *compile_thread(void *user)
         }
         const struct slot *s = take_request(t);
         pthread_mutex_unlock(&t->lock);
-        struct timespec before, after;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
-        works = compile(t, &compiler, s);
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+        works = serve(t, &compiler, s);
         pthread_mutex_lock(&t->lock);
-        t->compile_seconds +=
-            (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
     }
     pthread_mutex_unlock(&t->lock);
     free(compiler.region);
