@@ -138,12 +138,12 @@ static int report(struct failure *failure, int status)
     return status;
 }
 
-// A round of --prepare, in a process of its own, as the program may leave anything behind. False if it could
-// not run.
-static bool run_round(const struct options *options, const struct settings *settings,
-                      struct preparation *preparation, struct failure *failure)
+// A round of --prepare, in a process of its own, as the program may leave anything behind. Returns that one's
+// exit status.
+static int run_round(const struct options *options, const struct settings *settings,
+                     struct preparation *preparation, struct failure *failure)
 {
-    int status;
+    int status = 0;
     preparation->done = false;
     pid_t pid = fork();
     if (pid == 0) {
@@ -153,8 +153,11 @@ static bool run_round(const struct options *options, const struct settings *sett
         }
         exit(report(failure, set_up_and_run(options, settings, preparation, failure)));
     }
-    return (pid > 0 && waitpid(pid, &status, 0) == pid) ||
-           fail(failure, STATUS_USAGE, "--prepare: cannot make a process: %s", strerror(errno));
+    if (pid < 0 || waitpid(pid, &status, 0) != pid) {
+        fail(failure, STATUS_USAGE, "--prepare: no process for the program: %s", strerror(errno));
+        return STATUS_OWN;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_OWN;
 }
 
 // What a run compiles while the program ends shows at the start of the next one. Returns the exit status.
@@ -167,14 +170,19 @@ static int prepare(const struct options *options, struct settings *settings, str
     }
     struct preparation *now =
         mmap(NULL, sizeof *now, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (now == MAP_FAILED) {
+        fail(failure, STATUS_USAGE, "--prepare: no memory: %s", strerror(errno));
+        return STATUS_OWN;
+    }
     off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
     uint64_t before = 0;
-    for (unsigned round = 0; now != MAP_FAILED && round < PREPARE_ROUNDS_MOST; round++) {
+    for (unsigned round = 0; round < PREPARE_ROUNDS_MOST; round++) {
         if (input >= 0) {
             lseek(STDIN_FILENO, input, SEEK_SET);
         }
-        if (!run_round(options, settings, now, failure) || !now->done) {
-            return STATUS_OWN; // the round has said why
+        int status = run_round(options, settings, now, failure);
+        if (!now->done) { // why has been said
+            return status;
         }
         fprintf(stderr, "prepare: round %u: %" PRIu64 " pieces of code translated\n", round + 1, now->pieces);
         if (prepare_is_done(now->pieces - before, now->pieces)) {
