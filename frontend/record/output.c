@@ -290,15 +290,16 @@ static char *save_live(struct output *o, struct recording *r)
     return csv;
 }
 
-bool output_toggle_recording(struct output *o, char **saved)
+bool output_toggle_recording(struct output *o, char **saved, char **told)
 {
-    *saved = NULL;
+    *saved = *told = NULL;
     pthread_mutex_lock(&o->lock);
     struct recording *ended = o->live;
     o->live = ended ? NULL : record_start();
     pthread_mutex_unlock(&o->lock);
     if (ended) {
         *saved = save_live(o, ended);
+        *told = record_tell(ended);
         record_free(ended);
     }
     return !ended;
@@ -340,6 +341,14 @@ void output_renew_stats(struct output *o, struct session *s)
     }
 }
 
+// What was recorded, and where it is.
+static void report_recording(struct output *o, const char *path)
+{
+    char *told = record_tell(o->whole);
+    log_line(LOG_INFO, "%s: %s", path, told);
+    free(told);
+}
+
 static bool report_unwritten(bool good, const char *path)
 {
     if (!good) {
@@ -359,13 +368,14 @@ bool output_close(struct output *o, struct session *s)
     }
     bool good = !o->failed & states_close(o->states, s != NULL);
     if (o->live) {
-        char *saved;
-        output_toggle_recording(o, &saved);
+        char *saved, *told;
+        output_toggle_recording(o, &saved, &told);
         if (saved) {
-            log_line(LOG_INFO, "frame times are in %s", saved);
+            log_line(LOG_INFO, "%s: %s", saved, told);
         }
         good &= saved != NULL;
         free(saved);
+        free(told);
     }
     if (o->hashes.stream) {
         good &= report_unwritten(new_file_commit(&o->hashes), options->frame_hash);
@@ -393,6 +403,7 @@ bool output_close(struct output *o, struct session *s)
         }
     }
     if (o->whole) {
+        report_recording(o, options->csv ? options->csv : options->json);
         record_free(o->whole);
     }
     pthread_mutex_destroy(&o->lock);

@@ -40,8 +40,9 @@ void output_audio(struct output *o, const int16_t (*samples)[2], size_t count);
 
 // Main thread: starts or ends a recording into the benchmarks folder, besides one of --csv and --json.
 // *saved: on the heap, where the ended recording is, or NULL if none was running or it could not be written.
+// *told: on the heap, what it says (record_tell), or NULL if none was running.
 // Returns whether one is running now.
-bool output_toggle_recording(struct output *o, char **saved);
+bool output_toggle_recording(struct output *o, char **saved, char **told);
 bool output_recording(struct output *o, uint32_t *frames);
 
 // Puts a label into the marker column of whatever is being recorded. Any thread.

@@ -87,10 +87,20 @@ const char *record_phase(const struct device_info *info)
     return phases[info->demo_playing != 0][info->game_state & 3];
 }
 
-// A variant is an engine, with or without replaced loops: its name ends in this.
-static const char *loops_suffix(bool replaces_loops)
+enum { VARIANT_SIZE = 48 };
+
+// A variant is an engine, with or without replaced loops and the dispatch net.
+static void name_variant(char name[VARIANT_SIZE], const struct frame_figures *f)
 {
-    return replaces_loops ? "+loops" : "";
+    bool dispatch = f->dispatch != MACHINE_DISPATCH_OFF;
+    snprintf(name, VARIANT_SIZE, "%s%s%s%s", machine_engine_name(f->engine),
+             f->replaces_loops ? "+loops" : "", dispatch ? "+dispatch-" : "",
+             dispatch ? machine_dispatch_names[f->dispatch] : "");
+}
+
+static bool same_variant(const struct frame_figures *a, const struct frame_figures *b)
+{
+    return a->engine == b->engine && a->replaces_loops == b->replaces_loops && a->dispatch == b->dispatch;
 }
 
 const char record_csv_header[] =
@@ -125,36 +135,82 @@ bool record_write_csv(struct recording *r, const char *path)
     for (uint32_t i = 0; i < r->count; i++) {
         const struct row *row = &r->rows[i];
         const struct frame_figures *f = &row->figures;
-        char loops[128] = ",,,,";
+        char loops[128] = ",,,,", variant[VARIANT_SIZE];
+        name_variant(variant, f);
         if (f->has_loops) {
             snprintf(loops, sizeof loops, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
                      f->credited, f->iterations_skipped, f->loops_active, f->loops_new, f->loops_rejected);
         }
         fprintf(file.stream,
-                "%u,%u,%s,%s%s,%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64
+                "%u,%u,%s%s,%s,%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64
                 ",%.4f,%016" PRIx64 ",%s\n",
-                f->number, f->gametic, row->phase, machine_engine_name(f->engine),
-                loops_suffix(f->replaces_loops), f->at_ms - start, f->frame_ms, f->emu_ms, f->present_ms,
-                f->sleep_ms, f->retired, loops, f->dispatch_total, f->dispatch_hit, f->idle_ms, row->hash,
-                row->marker);
+                f->number, f->gametic, f->warming ? "warm-" : "", row->phase, variant, f->at_ms - start,
+                f->frame_ms, f->emu_ms, f->present_ms, f->sleep_ms, f->retired, loops, f->dispatch_total,
+                f->dispatch_hit, f->idle_ms, row->hash, row->marker);
     }
     pthread_mutex_unlock(&r->lock);
     return new_file_commit(&file);
 }
 
-// The figures of the rows of one variant. Times exclude the first row: its interval began before there was
-// anything to see.
-static cJSON *variant(struct recording *r, enum machine_engine engine, bool replaces_loops)
+// Times exclude the first row: its interval began before there was anything to see.
+static uint32_t first_row(const struct recording *r)
+{
+    return r->count > 1;
+}
+
+// The median and what 99 % do not exceed of the rows that are warm, or not; returns how many there are.
+static size_t take_times(struct recording *r, bool warm, struct frame_statistics *of_frames,
+                         struct frame_statistics *of_emulating)
+{
+    double *times = memory_resize(NULL, 2 * (r->count + 1) * sizeof *times), *emulating = times + r->count;
+    struct frame_sample frames = {0}, emulated = {0};
+    size_t count = 0;
+    for (uint32_t i = first_row(r); i < r->count; i++) {
+        if (r->rows[i].figures.warming == warm) {
+            times[count] = r->rows[i].figures.frame_ms;
+            emulating[count++] = r->rows[i].figures.emu_ms;
+        }
+    }
+    frame_sample_add(&frames, times, count);
+    frame_sample_add(&emulated, emulating, count);
+    frame_statistics_take(&frames, of_frames);
+    frame_statistics_take(&emulated, of_emulating);
+    frame_sample_free(&frames);
+    frame_sample_free(&emulated);
+    free(times);
+    return count;
+}
+
+char *record_tell(struct recording *r)
+{
+    struct frame_statistics warm, warm_emulating, frames, emulating;
+    pthread_mutex_lock(&r->lock);
+    uint32_t count = r->count;
+    size_t warming = take_times(r, true, &warm, &warm_emulating);
+    if (!take_times(r, false, &frames, &emulating)) {
+        frames = warm;
+        emulating = warm_emulating;
+    }
+    pthread_mutex_unlock(&r->lock);
+    char *still = warming ? text_format(" (%zu warming up)", warming) : text_copy("");
+    char *text = text_format("%u frames%s: median %.2f ms, 99 %% within %.2f ms; median to emulate %.2f ms",
+                             count, still, frames.p50, frames.p99, emulating.p50);
+    free(still);
+    return text;
+}
+
+// The figures of the rows of the variant that this frame is of.
+static cJSON *variant(struct recording *r, const struct frame_figures *of)
 {
     pthread_mutex_lock(&r->lock);
-    uint32_t skip = r->count > 1, count = 0;
+    uint32_t skip = first_row(r), count = 0;
     double *times = memory_resize(NULL, (r->count + 1) * sizeof *times);
     double total_ms = 0, emulating_ms = 0;
     uint64_t retired = 0, credited = 0, skipped = 0, dispatch_total = 0, dispatch_hit = 0;
     bool has_loops = false;
     for (uint32_t i = skip; i < r->count; i++) {
         const struct frame_figures *f = &r->rows[i].figures;
-        if (f->engine != engine || f->replaces_loops != replaces_loops) {
+        if (!same_variant(f, of)) {
             continue;
         }
         times[count++] = f->frame_ms;
@@ -176,9 +232,9 @@ static cJSON *variant(struct recording *r, enum machine_engine engine, bool repl
     free(times);
 
     cJSON *object = cJSON_CreateObject();
-    char *name = text_format("%s%s", machine_engine_name(engine), loops_suffix(replaces_loops));
+    char name[VARIANT_SIZE];
+    name_variant(name, of);
     cJSON_AddStringToObject(object, "name", name);
-    free(name);
     cJSON *run = cJSON_CreateObject();
     cJSON_AddNumberToObject(run, "frames", count);
     cJSON_AddNumberToObject(run, "seconds", total_ms / 1000);
@@ -205,30 +261,13 @@ static cJSON *variant(struct recording *r, enum machine_engine engine, bool repl
     return object;
 }
 
-// The variants that presented frames; the one of the start if none did.
-static void add_variants(cJSON *root, struct recording *r, const struct machine_config *started)
-{
-    cJSON *array = cJSON_AddArrayToObject(root, "variants");
-    for (int i = 0; i < 4; i++) {
-        cJSON *object = variant(r, i < 2 ? MACHINE_ENGINE_INTERP : MACHINE_ENGINE_TRANSLATE, i % 2);
-        if (cJSON_GetObjectItem(object, "frames")->valueint > 0) {
-            cJSON_AddItemToArray(array, object);
-        } else {
-            cJSON_Delete(object);
-        }
-    }
-    if (cJSON_GetArraySize(array) == 0) {
-        cJSON_AddItemToArray(array, variant(r, started->engine, started->loop_models && started->loops));
-    }
-}
-
 // How things were switched at the last row of the recording; at the start of the program if it has none.
 static struct frame_figures switches(struct recording *r, const struct launch *launch)
 {
     const struct machine_config *started = &launch->setup.config;
     struct frame_figures f = {
         .engine = started->engine,
-        .dispatch = started->dispatch,
+        .dispatch = started->dispatch_model ? started->dispatch : MACHINE_DISPATCH_OFF,
         .replaces_loops = started->loop_models && started->loops,
         .idle = started->idle,
         .verify = started->verify,
@@ -240,6 +279,29 @@ static struct frame_figures switches(struct recording *r, const struct launch *l
     }
     pthread_mutex_unlock(&r->lock);
     return f;
+}
+
+// The variants that presented frames, in their order; the one of the start if none did.
+static void add_variants(cJSON *root, struct recording *r, const struct launch *launch)
+{
+    enum { MOST = 2 * 2 * MACHINE_DISPATCH_MODES };
+    cJSON *array = cJSON_AddArrayToObject(root, "variants");
+    struct frame_figures seen[MOST] = {switches(r, launch)};
+    size_t count = 0;
+    pthread_mutex_lock(&r->lock);
+    for (uint32_t i = first_row(r); i < r->count; i++) {
+        size_t k = 0;
+        while (k < count && !same_variant(&seen[k], &r->rows[i].figures)) {
+            k++;
+        }
+        if (k == count) {
+            seen[count++] = r->rows[i].figures;
+        }
+    }
+    pthread_mutex_unlock(&r->lock);
+    for (size_t k = 0; k < count || k == 0; k++) {
+        cJSON_AddItemToArray(array, variant(r, &seen[k]));
+    }
 }
 
 // Was anything switched between its rows?
@@ -305,7 +367,7 @@ bool record_write_json(struct recording *r, const char *path, const struct launc
     }
     report_add_hash(cJSON_AddObjectToObject(root, "guest"), "elf_sha256", launch->program);
     add_settings(root, r, launch, settings);
-    add_variants(root, r, &launch->setup.config);
+    add_variants(root, r, launch);
     // There is nothing to compare with one variant: the fields are there, with no values.
     cJSON *comparison = cJSON_AddObjectToObject(root, "compare");
     static const char *const fields[] = {"a", "b", "speedup", "ci95", "hash_equal"};

@@ -3,7 +3,8 @@
 //
 // Of each frame's interval: credited and iterations_skipped are what kernels did in place of loops,
 // loops_new and loops_rejected how many headers a net proposed or the checker refused; loops_active is how
-// many replacements are in force. They stay empty, and null in JSON, where no loop can be replaced.
+// many replacements are in force. They stay empty, and null in JSON, where no loop can be replaced. phase has
+// "warm-" in front while much code is being compiled.
 #ifndef FRONTEND_RECORD_H
 #define FRONTEND_RECORD_H
 
@@ -27,6 +28,10 @@ void record_frame(struct recording *r, const struct frame_figures *figures, cons
 void record_marker(struct recording *r, const char *label);
 
 uint32_t record_count(struct recording *r);
+
+// How many frames, and what they took, as a sentence on the heap: of those while code was being compiled only
+// the number, if there are others.
+char *record_tell(struct recording *r);
 
 // "level", "intermission", "finale", "demoscreen", with "demo-" in front while a demo plays.
 const char *record_phase(const struct device_info *info);

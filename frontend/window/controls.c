@@ -115,18 +115,19 @@ static void change_speed(struct app *app, int direction)
 
 static void toggle_recording(struct app *app)
 {
-    char *saved;
-    if (output_toggle_recording(app->output, &saved)) {
+    char *saved, *told;
+    if (output_toggle_recording(app->output, &saved, &told)) {
         app->markers = 0;
         toast_add(&app->toasts, "recording frame times");
     } else if (saved) {
         char *shown = path_shown(saved);
-        toast_add(&app->toasts, "frame times: %s", shown);
+        toast_add(&app->toasts, "%s: %s", told, shown);
         free(shown);
     } else {
         toast_add(&app->toasts, "the recording could not be written: see the terminal or the log");
     }
     free(saved);
+    free(told);
 }
 
 static void set_marker(struct app *app)

@@ -8,7 +8,7 @@
 
 #include "sheet.h"
 
-enum { TOASTS = 4, TOAST_SIZE = 160 };
+enum { TOASTS = 4, TOAST_SIZE = 240 };
 
 struct toasts {
     struct {
