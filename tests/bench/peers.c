@@ -45,6 +45,8 @@ static const struct work programs[] = {
     {.name = "Lua 5.4", .program = "lua", .arguments = {"workload.lua"}},
     {.name = "bzip2 -9", .program = "bzip2", .arguments = {"-9c", "input"}},
     {.name = "bzip2 -d", .program = "bzip2", .arguments = {"-dc", "input.bz2"}},
+    {.name = "zstd -16", .program = "zstd", .arguments = {"-q16c", "input"}},
+    {.name = "SQLite", .program = "sqlite", .arguments = {":memory:", ".read workload.sql"}},
 #define KERNEL(kernel)                                                                                       \
     {                                                                                                        \
         .name = "kernel: " kernel, .program = "kernels", .arguments = { kernel }                             \
