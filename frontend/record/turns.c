@@ -132,7 +132,7 @@ void turns_tell(const struct turns *t, const char *const names[2], bool over, ch
     } else if (!interval_tells(&i)) {
         snprintf(text, size, ": no difference found (%.2f to %.2f)", low, high);
     } else {
-        int places = times < 1.1 ? 3 : 2;
+        int places = times < 1.1 ? 3 : times < 10 ? 2 : 1;
         snprintf(text, size, ": %.*f× as fast (%.*f to %.*f)", places, times, places, low, places, high);
     }
 }

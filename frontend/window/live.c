@@ -166,8 +166,11 @@ void live_follow(struct app *app)
     static struct frame_figures frames[SESSION_HISTORY];
     struct live *live = &app->live;
     struct session_state state;
+    if (!live->on) {
+        return;
+    }
     session_get_state(app->session, &state);
-    if (!live->on || state.frames == live->seen) {
+    if (state.frames == live->seen) {
         return;
     }
     unsigned count = session_get_history(app->session, frames);

@@ -75,6 +75,8 @@ static void test_verdicts(void)
     turns(7, 0.25);
     expect_text("the faster side is named first", true,
                 "loops off 0.25, on 1.00 ms: 4.00× as fast (4.00 to 4.00)");
+    turns(7, 80);
+    expect_text("many times are told by fewer digits", true, "off 80.0 ms: 80.0× as fast (80.0 to 80.0)");
     turns(9, 1);
     expect_text("of equal ones none is", true, "no difference found (1.00 to 1.00)");
 }
