@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "prepare.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/core.h"
 #include "frontend/base/interrupt.h"
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
@@ -29,14 +33,53 @@ static bool has_sound(const struct preparation *p, size_t i)
     return i == 0 || strcmp(p->demos.items[i].wad, p->demos.items[i - 1].wad) != 0;
 }
 
-// The installation's folder, if this user may make files there, else the user's own cache.
+// What stands in the folder when all rounds have ended.
+static const char complete[] = "complete";
+
+static bool is_newer(const struct stat *file, const char *than)
+{
+    struct stat other;
+    return stat(than, &other) != 0 || file->st_mtim.tv_sec > other.st_mtim.tv_sec ||
+           (file->st_mtim.tv_sec == other.st_mtim.tv_sec && file->st_mtim.tv_nsec >= other.st_mtim.tv_nsec);
+}
+
+bool prepare_is_complete(void)
+{
+    char *folder = path_prepared();
+    char *mark = folder ? text_format("%s/%s", folder, complete) : NULL;
+    char *program = launch_program(), *translator = path_installed(PREFIX_TRANSLATOR);
+    struct stat s;
+    bool is_complete = !folder || (stat(mark, &s) == 0 && is_newer(&s, program) && is_newer(&s, translator));
+    free(folder);
+    free(mark);
+    free(program);
+    free(translator);
+    return is_complete;
+}
+
+static bool write_nothing(FILE *to, const void *user)
+{
+    (void)to;
+    (void)user;
+    return true;
+}
+
+static void mark_complete(const struct preparation *p)
+{
+    char *mark = text_format("%s/%s", p->folder, complete);
+    if (!file_replace(AT_FDCWD, mark, 0600, false, write_nothing, NULL)) {
+        fprintf(stderr, "prepare: %s: %s\n", mark, strerror(errno));
+    }
+    free(mark);
+}
+
+// Without a folder of its own the user's cache.
 static bool find_folder(struct preparation *p, struct failure *failure)
 {
-    char *library = path_installed(PREFIX_LIBRARY), *prepared = path_prepared();
-    char *wanted = prepared && access(library, W_OK) == 0 ? text_copy(prepared) : path_user(PATH_CACHE, NULL);
+    char *prepared = path_prepared();
+    char *wanted = prepared ? text_copy(prepared) : path_user(PATH_CACHE, NULL);
     p->folder = path_make_folder(wanted) ? path_absolute(wanted) : NULL;
     bool good = p->folder || fail(failure, STATUS_USAGE, "--prepare: cannot create the folder %s", wanted);
-    free(library);
     free(prepared);
     free(wanted);
     return good;
@@ -137,6 +180,7 @@ int prepare_run(const struct options *options, struct settings *settings)
         }
     }
     if (done) {
+        mark_complete(&p);
         fprintf(stderr, "prepare: %llu pieces of code are kept in %s\n", (unsigned long long)p.regions,
                 p.folder);
     }

@@ -64,7 +64,16 @@ char *path_installed(const char *name)
 char *path_prepared(void)
 {
     const char *given = getenv("NEURODOOM_PREPARED");
-    return !given ? path_installed(PREFIX_PREPARED) : *given ? text_copy(given) : NULL;
+    if (given) {
+        return *given ? text_copy(given) : NULL;
+    }
+    char *library = path_installed(PREFIX_LIBRARY), *folder = path_installed(PREFIX_PREPARED);
+    if (!path_is_folder(folder) && access(library, W_OK) != 0) {
+        free(folder);
+        folder = path_user(PATH_CACHE, "prepared");
+    }
+    free(library);
+    return folder;
 }
 
 char *path_absolute(const char *path)

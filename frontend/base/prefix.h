@@ -14,6 +14,7 @@
 #define PREFIX_MODELS PREFIX_SHARE "/models"
 #define PREFIX_GUEST PREFIX_SHARE "/guest/doom.aarch64"
 #define PREFIX_PREPARED PREFIX_LIBRARY "/prepared" // what --prepare has made
+#define PREFIX_TRANSLATOR PREFIX_LIBRARY "/translate_llvm.so"
 #define PREFIX_WINDOW PREFIX_LIBRARY "/neurodoom_window"
 
 // Writes the path of name, below the prefix, to path (size bytes), whether or not there is such a file. The

@@ -25,7 +25,9 @@ test_prepare() {
     [ $? -eq 130 ]
     ok $? "--prepare ends at Ctrl-C"
 
+    [ ! -e "$work/prepared/complete" ] || wrong=" what was interrupted counts as complete;"
     ends 0 "--prepare" 'pieces of code are kept in' --prepare -iwad "$work/game.wad"
+    [ -e "$work/prepared/complete" ] || wrong="$wrong what has ended does not;"
     demo_run first
     [ -z "$wrong" ] && [ "$(value compile_ms)" = 0 ] && [ "$(value cached_regions)" -gt 200 ]
     ok $? "the first run of a game that was prepared compiles nothing" "$wrong $(grep regions "$work/stats.json")"

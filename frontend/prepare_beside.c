@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "prepare_beside.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "core/core.h"
+#include "frontend/base/log.h"
+#include "prepare.h"
+
+extern char **environ;
+
+pid_t prepare_beside_start(const struct settings *settings)
+{
+    if (settings->engine != MACHINE_ENGINE_TRANSLATE || prepare_is_complete()) {
+        return 0;
+    }
+    static char name[] = "neurodoom", option[] = "--prepare", game_option[] = "-iwad";
+    bool is_named = settings->iwad && settings->iwad[0]; // else any game will do
+    char *arguments[] = {name, option, is_named ? game_option : NULL, settings->iwad, NULL};
+    posix_spawn_file_actions_t silent;
+    pid_t pid = 0;
+    posix_spawn_file_actions_init(&silent);
+    posix_spawn_file_actions_addopen(&silent, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&silent, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&silent, 2, "/dev/null", O_WRONLY, 0);
+    int error = posix_spawn(&pid, "/proc/self/exe", &silent, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&silent);
+    if (error) {
+        log_line(LOG_INFO, "the game cannot be translated ahead while it runs: %s", strerror(error));
+        return 0;
+    }
+    setpriority(PRIO_PROCESS, (id_t)pid, 19);
+    log_line(LOG_INFO, "the game is translated ahead while it runs: later starts are faster");
+    return pid;
+}
+
+void prepare_beside_end(pid_t pid)
+{
+    if (pid > 0 && waitpid(pid, NULL, WNOHANG) == 0) {
+        kill(pid, SIGTERM);
+    }
+}

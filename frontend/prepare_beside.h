@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// --prepare in a process beside the game, where nobody has done it before: an installed package is translated
+// ahead while it is first played.
+#ifndef FRONTEND_PREPARE_BESIDE_H
+#define FRONTEND_PREPARE_BESIDE_H
+
+#include <sys/types.h>
+
+#include "frontend/command/config.h"
+
+// Starts it, silently, on what processor time the game leaves; 0 if there is nothing to do, or it cannot.
+pid_t prepare_beside_start(const struct settings *settings);
+
+// Ends it; the next start goes on from there. Does not wait.
+void prepare_beside_end(pid_t pid);
+
+#endif
