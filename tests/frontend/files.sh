@@ -84,7 +84,8 @@ test_killed() {
     [ -s "$work/files/wav" ] && [ -s "$work/files/csv" ] && [ "$(unfinished files)" -eq 0 ]
     ok $? "and not what a living one still writes" "$(ls -A "$work/files" | tr '\n' ' ')"
 
-    cp "$work/files/wav" before
+    echo whole > before
+    cp before "$work/files/wav"
     LD_PRELOAD=$PWD/dies.so run "${game[@]}" --frames 2 --wav "$work/files/wav"
     [ "$status" -eq 137 ] && cmp -s before "$work/files/wav" && [ "$(unfinished files)" -eq 1 ]
     ok $? "killed just before the name changes, the old file is whole" "status $status, $(ls -A "$work/files" | tr '\n' ' ')"
