@@ -98,6 +98,12 @@ void machine_set_verify(machine *m, bool on);
 // As last set. Any thread.
 bool machine_get_verify(const machine *m);
 
+// Tracing: which pixels the loop that begins at address writes, whenever it runs (struct machine_frame); 0:
+// no loop. Meanwhile the guest is interpreted, whatever the engine, and that loop is not replaced. A loop
+// that cannot be summarised is not traced, nor are loops of a guest that does not tell where it draws
+// (guest/device_page.h). Any thread; at the next look at requests, as machine_request_stop.
+void machine_trace_loop(machine *m, uint64_t address);
+
 // The loop that begins at address alone: whether it may be replaced while loops are on. Any thread.
 void machine_set_loop(machine *m, uint64_t address, bool on);
 

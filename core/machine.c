@@ -21,6 +21,7 @@
 #include "core/linux/linux.h"
 #include "core/loops/explain.h"
 #include "core/loops/optimizer.h"
+#include "core/loops/trace.h"
 #include "core/loops/watch.h"
 #include "core/state/fault.h"
 #include "machine_internal.h"
@@ -89,9 +90,20 @@ static void skip_time(machine *m)
 
 // ---- what lower floors ask for ----
 
+static void add_trace(const struct guest *g, struct machine_frame *frame)
+{
+    if (g->trace && loop_trace_is_whole(g->trace)) {
+        frame->traced = g->trace->shown;
+        frame->traced_loop = g->trace->header;
+    }
+}
+
 static void present(struct guest *g, const struct machine_frame *frame)
 {
     machine *m = (machine *)g;
+    struct machine_frame shown = *frame;
+    if (g->trace)
+        loop_trace_present(g->trace);
     if (g->ahead && --g->ahead_frames > 0)
         return;
     if (g->ahead)
@@ -99,7 +111,8 @@ static void present(struct guest *g, const struct machine_frame *frame)
     if (!g->config.present)
         return;
     machine_publish(m);
-    g->config.present(g->config.user, frame);
+    add_trace(g, &shown);
+    g->config.present(g->config.user, &shown);
     skip_time(m);
 }
 
@@ -230,6 +243,7 @@ void machine_destroy(machine *m)
     moments_destroy(m);
     translator_destroy(g->translator);
     loops_destroy(g->loops);
+    loop_trace_destroy(g->trace);
     loop_watch_destroy(g->loop_watch);
     if (g->process)
         linux_destroy(g->process);
@@ -363,6 +377,11 @@ bool machine_get_verify(const machine *m)
     return atomic_load_explicit(&m->verify_wanted, memory_order_relaxed);
 }
 
+void machine_trace_loop(machine *m, uint64_t address)
+{
+    atomic_store_explicit(&m->trace_wanted, (uint32_t)address, memory_order_relaxed);
+}
+
 bool machine_get_loops(const machine *m)
 {
     return atomic_load_explicit(&m->guest.loops_wanted, memory_order_relaxed);
@@ -408,6 +427,8 @@ enum machine_state machine_run(machine *m, uint64_t budget)
             translate_install(g->translator);
         if (g->loops)
             loops_update(g->loops);
+        if (g->trace)
+            interp_patch_trace(g, true);
         enum stop_reason reason = interp_run(g, left < slice ? left : slice);
         switch (reason) {
         case STOP_SVC:
@@ -506,7 +527,10 @@ enum machine_replay machine_get_replay(const machine *m, const char **why)
 
 bool machine_get_frame(const machine *m, struct machine_frame *frame)
 {
-    return devices_get_frame(&m->guest, frame);
+    bool there = devices_get_frame(&m->guest, frame);
+    if (there)
+        add_trace(&m->guest, frame);
+    return there;
 }
 
 bool machine_get_device_info(const machine *m, struct device_info *info)

@@ -2,8 +2,10 @@
 // Which engine runs the guest: what the wishes of other threads change between two slices.
 #include <string.h>
 
+#include "core/engine/engine.h"
 #include "core/engine/translate/translate.h"
 #include "core/loops/optimizer.h"
+#include "core/loops/trace.h"
 #include "machine_internal.h"
 
 #ifdef TRANSLATE
@@ -58,13 +60,32 @@ static void start_translator(machine *m)
     }
 }
 
+// What is traced, only the interpreter can.
+static bool wants_translation(const machine *m)
+{
+    return machine_get_engine(m) == MACHINE_ENGINE_TRANSLATE && !m->guest.trace;
+}
+
 // Follows machine_set_engine. The translator is started when it is first wanted.
 static void switch_engine(machine *m)
 {
     struct guest *g = &m->guest;
-    g->translating = machine_get_engine(m) == MACHINE_ENGINE_TRANSLATE;
+    g->translating = wants_translation(m);
     if (g->translating && !g->translator)
         start_translator(m);
+}
+
+// Follows machine_trace_loop. Loops are looked at anew: the one that is traced runs plainly.
+static void switch_trace(machine *m, uint32_t header)
+{
+    struct guest *g = &m->guest;
+    if (g->loops)
+        loops_uninstall(g->loops);
+    if (g->trace)
+        interp_patch_trace(g, false);
+    loop_trace_destroy(g->trace);
+    g->trace = header ? loop_trace_create(g, header) : NULL;
+    m->trace_tried = header;
 }
 
 static void set_entering(machine *m, bool entering)
@@ -110,7 +131,10 @@ static void update_entering(machine *m)
 void machine_follow_engine(machine *m)
 {
     struct guest *g = &m->guest;
-    if (g->translating != (machine_get_engine(m) == MACHINE_ENGINE_TRANSLATE))
+    const uint32_t trace = atomic_load_explicit(&m->trace_wanted, memory_order_relaxed);
+    if (trace != m->trace_tried)
+        switch_trace(m, trace);
+    if (g->translating != wants_translation(m))
         switch_engine(m);
     if (g->verify != machine_get_verify(m))
         switch_verify(m);

@@ -11,7 +11,7 @@
 
 #define DEVICE_PATH "/dev/neurodoom"
 #define DEVICE_MAGIC 0x4d4f4f44u // "DOOM"
-#define DEVICE_VERSION 3u
+#define DEVICE_VERSION 4u
 
 // ioctl requests on the device file: a plain store would go unseen by the host.
 enum {
@@ -73,6 +73,9 @@ struct device_info {
     uint32_t player_angle; // BAM
     int32_t health, ammo; // ammo of the weapon in hand, -1: it needs none
     uint32_t demo_playing;
+    // guest: the address in its memory where the picture is drawn, sizeof frame bytes that are copied to
+    // frame before a present; 0: not told
+    uint64_t drawn_at;
 };
 
 #define DEVICE_EVENTS 256u // a power of two
@@ -113,6 +116,7 @@ struct device_page {
 #define DEVICE_SIZE sizeof(struct device_page)
 
 _Static_assert(sizeof(struct device_event) == 12, "device page layout");
+_Static_assert(offsetof(struct device_info, drawn_at) == 80, "device page layout");
 _Static_assert(offsetof(struct device_page, palette) == 0x100, "device page layout");
 _Static_assert(offsetof(struct device_page, frame) == 0x1000, "device page layout");
 _Static_assert(offsetof(struct device_page, ring) == 0x11000, "device page layout");

@@ -72,6 +72,7 @@ void I_GraphicsCheckCommandLine(void)
 void I_InitGraphics(void)
 {
     memset(screen, 0, sizeof screen);
+    page->info.drawn_at = (uintptr_t)screen;
     I_SetPalette(W_CacheLumpName(DEH_String("PLAYPAL"), PU_CACHE));
     V_RestoreBuffer();
 }

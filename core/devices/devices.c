@@ -479,6 +479,11 @@ bool devices_get_frame(const struct guest *g, struct machine_frame *frame)
     return page;
 }
 
+uint64_t devices_drawn_at(const struct devices *d)
+{
+    return d->page ? d->page->info.drawn_at : 0;
+}
+
 bool devices_get_info(const struct devices *d, struct device_info *info)
 {
     if (!d->page)

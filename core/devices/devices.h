@@ -61,6 +61,8 @@ bool devices_post(struct devices *d, const struct device_event *event);
 void devices_poll(struct devices *d);
 // Any thread; see machine_get_device_info.
 bool devices_get_info(const struct devices *d, struct device_info *info);
+// Where in the guest's memory the picture is drawn, as it says; 0: it has not said. Emulation thread.
+uint64_t devices_drawn_at(const struct devices *d);
 // See machine_get_frame.
 bool devices_get_frame(const struct guest *g, struct machine_frame *frame);
 

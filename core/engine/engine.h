@@ -32,6 +32,9 @@ void interp_end_check(struct guest *g);
 // From now on the op at the loop's header lets its plan run, or no longer does.
 struct loop;
 void interp_patch_loop(struct guest *g, struct loop *loop, bool replaced);
+// From now on the interpreter takes down what the loop of guest.trace stores, as soon as its header is
+// decoded, or no longer does. Not while guest code runs.
+void interp_patch_trace(struct guest *g, bool traced);
 
 // Puts the mode in force: everything is decoded again, and translated code goes where the net is not to be
 // trusted. Not while guest code runs.

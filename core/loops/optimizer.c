@@ -13,6 +13,7 @@
 #include "core/loops/propose/online_log.h"
 #include "core/loops/propose/proposals.h"
 #include "core/loops/prove/prove.h"
+#include "trace.h"
 
 enum {
     LOOPS_MAX = 2048,
@@ -238,7 +239,9 @@ void loops_request(struct loops *l, uint32_t header, uint32_t branch)
 
 static bool is_on(const struct loops *l, const struct loop *loop)
 {
-    return l->on && !loop->failed && !atomic_load_explicit(&loop->unwanted, memory_order_relaxed) &&
+    const struct loop_trace *trace = l->guest->trace; // such a loop runs plainly
+    return l->on && !loop->failed && !(trace && trace->header == loop->header) &&
+           !atomic_load_explicit(&loop->unwanted, memory_order_relaxed) &&
            (l->waits || loop->guess.class != LOOP_POLL);
 }
 

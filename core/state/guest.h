@@ -20,6 +20,7 @@ struct loop_check; // engine/interp/
 struct loop; // loops/
 struct loops;
 struct loop_watch;
+struct loop_trace;
 struct guest;
 
 // What lower floors ask of those above. All are there.
@@ -51,6 +52,7 @@ struct guest {
     struct loops *loops; // NULL: no loop is ever replaced
     struct loop_watch *loop_watch; // NULL: loops are not watched
     struct loop_check *check; // of a loop's replacement, under way
+    struct loop_trace *trace; // NULL: no loop is traced (machine_trace_loop)
 
     int64_t granted; // the budget of the interp_run under way
     uint64_t in_translated; // instructions that translated code has retired

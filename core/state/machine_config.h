@@ -38,6 +38,10 @@ struct machine_frame {
     const uint8_t (*palette)[3]; // [256] R G B
     uint32_t number; // the first frame is 1
     uint32_t gametic;
+    // [200][320], not 0 where the loop that begins at traced_loop has written in this frame
+    // (machine_trace_loop); NULL: none is traced
+    const uint8_t *traced;
+    uint32_t traced_loop;
 };
 
 // A loop was gone round trips times: its header was come to that often, first from outside and then by the

@@ -32,6 +32,10 @@ void session_show(struct session *s, const struct machine_frame *frame)
     memcpy(picture->palette, frame->palette, sizeof picture->palette);
     picture->number = frame->number;
     picture->gametic = frame->gametic;
+    picture->traced_loop = frame->traced ? frame->traced_loop : 0;
+    if (frame->traced) {
+        memcpy(picture->traced, frame->traced, sizeof picture->traced);
+    }
     s->filling = atomic_exchange_explicit(&s->between, s->filling | FRESH, memory_order_acq_rel) & ~FRESH;
 }
 

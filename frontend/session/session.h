@@ -69,6 +69,8 @@ struct session_picture {
     uint8_t indices[DEVICE_FRAME_HEIGHT * DEVICE_FRAME_WIDTH];
     uint8_t palette[256][3];
     uint32_t number, gametic;
+    uint32_t traced_loop; // header of the loop that machine_trace_loop is after, or 0
+    uint8_t traced[DEVICE_FRAME_HEIGHT * DEVICE_FRAME_WIDTH]; // then: not 0 where it has written
 };
 
 enum session_end {

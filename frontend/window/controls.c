@@ -235,7 +235,7 @@ void controls_switch_loop(struct app *app)
 {
     const struct machine_loop_explanation *e = &app->loop_page.explanation;
     const char *name = *e->loop.function ? e->loop.function : "loop";
-    if (!e->known || (!e->in_use && !e->unwanted)) {
+    if (!e->known || app->loop_page.traced || (!e->in_use && !e->unwanted)) {
         return;
     }
     bool on = e->unwanted;

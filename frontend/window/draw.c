@@ -118,7 +118,7 @@ void draw_all(struct app *app)
     const struct session_picture *picture = app->session ? session_take_picture(app->session) : NULL;
     bool changed = app->dirty;
     if (picture) {
-        video_set_picture(app->video, picture);
+        video_set_picture(app->video, picture, loop_page_look(&app->loop_page, picture));
     } else if (!changed) {
         return;
     }

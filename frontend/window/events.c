@@ -125,6 +125,7 @@ static void choose_in_loop_page(struct app *app, int choice)
     case LOOP_PAGE_NEXT: pages_turn_loop(app, 1); break;
     case LOOP_PAGE_PREVIOUS: pages_turn_loop(app, -1); break;
     case LOOP_PAGE_SWITCH: controls_switch_loop(app); break;
+    case LOOP_PAGE_TRACE: pages_trace_loop(app, !app->loop_page.traced); break;
     case LOOP_PAGE_BACK: app->loop_page.open = false; break;
     default: break;
     }
@@ -154,7 +155,10 @@ static void key_in_loop_page(struct app *app, const SDL_KeyboardEvent *key)
     case SDL_SCANCODE_KP_ENTER: choose_in_loop_page(app, LOOP_PAGE_SWITCH); break;
     case SDL_SCANCODE_PAGEDOWN: scroll_loop_page(app, SCROLL); break;
     case SDL_SCANCODE_PAGEUP: scroll_loop_page(app, -SCROLL); break;
-    case SDL_SCANCODE_ESCAPE: choose_in_loop_page(app, LOOP_PAGE_BACK); break;
+    case SDL_SCANCODE_E: choose_in_loop_page(app, LOOP_PAGE_TRACE); break;
+    case SDL_SCANCODE_ESCAPE:
+        choose_in_loop_page(app, app->loop_page.traced ? LOOP_PAGE_TRACE : LOOP_PAGE_BACK);
+        break;
     default: {
         enum action action = key->repeat ? ACTION_NONE : input_after_leader(&app->input, key);
         if (action == ACTION_NONE && !key->repeat) {

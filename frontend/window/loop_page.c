@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frontend/session/session.h"
 #include "overlay.h"
 
 enum {
@@ -220,6 +221,16 @@ static int add_choice(struct sheet *s, int x, int base, const char *text, int ch
     return x + width + sheet_px(s, 16);
 }
 
+// Which of the loops it is, where there is room between from and to.
+static void add_place(struct sheet *s, const struct loop_page *p, int from, int to, int base)
+{
+    char text[48];
+    snprintf(text, sizeof text, "%zu of %zu", p->number, p->count);
+    if (from + font_width(s->fonts, STYLE_LABEL, text) <= to) {
+        sheet_text_right(s, to, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%s", text);
+    }
+}
+
 static void add_foot(struct sheet *s, const struct loop_page *p, int x, int base, int width, bool scrolls)
 {
     int at = add_choice(s, x, base, "↓ next", LOOP_PAGE_NEXT);
@@ -228,15 +239,87 @@ static void add_foot(struct sheet *s, const struct loop_page *p, int x, int base
         at = add_choice(s, at, base, p->explanation.unwanted ? "Enter: on again" : "Enter: off",
                         LOOP_PAGE_SWITCH);
     }
+    at = add_choice(s, at, base, "E: what it draws", LOOP_PAGE_TRACE);
     if (scrolls) {
         at = add_choice(s, at, base, "PageDown: more", SHEET_NOTHING);
     }
-    add_choice(s, at, base, "Esc back", LOOP_PAGE_BACK);
-    sheet_text_right(s, x + width, base, STYLE_LABEL, (uint32_t)INK_LABEL, "%zu of %zu", p->number, p->count);
+    at = add_choice(s, at, base, "Esc back", LOOP_PAGE_BACK);
+    add_place(s, p, at, x + width, base);
 }
+
+// ---- what it draws ----
+
+enum { UNTOLD = 8 }; // pictures after which nothing more is to be expected
+
+bool loop_page_look(struct loop_page *p, const struct session_picture *picture)
+{
+    if (!p->open || !p->traced) {
+        return false;
+    }
+    p->told = picture->traced_loop && picture->traced_loop == p->header;
+    p->untold = p->told ? 0 : p->untold + 1;
+    p->pixels = 0;
+    for (size_t i = 0; p->told && i < sizeof picture->traced; i++) {
+        p->pixels += picture->traced[i] != 0;
+    }
+    return p->told;
+}
+
+static void tell_traced(const struct loop_page *p, char *text, size_t size)
+{
+    const double all = (double)DEVICE_FRAME_WIDTH * DEVICE_FRAME_HEIGHT;
+    char pixels[32];
+    group(pixels, p->pixels);
+    if (!p->told) {
+        snprintf(text, size, "%s",
+                 p->untold > UNTOLD ? "What this loop writes cannot be told: it could not be summed up."
+                                    : "The next picture shows what it draws.");
+    } else if (p->pixels) {
+        snprintf(text, size, "Yellow: what this loop has drawn in this picture, %s pixels, %.0f %% of it.",
+                 pixels, 100 * p->pixels / all);
+    } else {
+        snprintf(text, size, "This loop has drawn nothing in this picture.");
+    }
+}
+
+// The game remains in sight: a card at its top, no higher than need be.
+static void layout_traced(const struct loop_page *p, struct sheet *s)
+{
+    const struct machine_loop_explanation *e = &p->explanation;
+    int pad = sheet_px(s, CARD_PAD), edge = sheet_px(s, EDGE), most = sheet_px(s, 620);
+    SDL_Rect at = {edge, edge, s->width - 2 * edge, 0};
+    if (at.w > most) {
+        at.x += (at.w - most) / 2;
+        at.w = most;
+    }
+    unsigned card = s->count;
+    char text[128];
+    sheet_card(s, at, 94);
+    struct pen in = {s, at.x + pad, at.y + sheet_px(s, 8), at.w - 2 * pad};
+    int base = sheet_base(s, in.y, sheet_px(s, 24));
+    sheet_text(s, in.x, base, STYLE_TITLE, (uint32_t)INK_TEXT, "%s",
+               *e->loop.function ? e->loop.function : "a loop");
+    in.y += sheet_px(s, 26);
+    tell_traced(p, text, sizeof text);
+    add_words(&in, 0, (uint32_t)INK_TEXT, text);
+    add_words(&in, 0, (uint32_t)INK_LABEL,
+              "Until this is closed the game is interpreted and this loop is not replaced: that is slower.");
+    base = sheet_base(s, in.y + sheet_px(s, 4), sheet_px(s, ROW));
+    int x = add_choice(s, in.x, base, "↓ next", LOOP_PAGE_NEXT);
+    x = add_choice(s, x, base, "↑ previous", LOOP_PAGE_PREVIOUS);
+    x = add_choice(s, x, base, "Esc: back to its code", LOOP_PAGE_TRACE);
+    add_place(s, p, x, at.x + at.w - pad, base);
+    s->items[card].at.h = in.y + sheet_px(s, 4 + ROW + 8) - at.y;
+}
+
+// ---- either ----
 
 void loop_page_layout(struct loop_page *p, struct sheet *s)
 {
+    if (p->traced) {
+        layout_traced(p, s);
+        return;
+    }
     const struct machine_loop_explanation *e = &p->explanation;
     int edge = sheet_px(s, EDGE), pad = sheet_px(s, PAD), most = sheet_px(s, 1100);
     SDL_Rect at = {edge, edge, s->width - 2 * edge, sheet_status_bar(s) - 2 * edge};

@@ -216,7 +216,8 @@ static void open_loop(struct app *app, const struct panel_row *row)
 
 void pages_open_loop(struct app *app, uint32_t header)
 {
-    app->loop_page = (struct loop_page){.open = true, .header = header};
+    bool traced = app->loop_page.open && app->loop_page.traced;
+    app->loop_page = (struct loop_page){.open = true, .header = header, .traced = traced};
     pages_refresh_loop(app);
 }
 
@@ -228,6 +229,20 @@ void pages_turn_loop(struct app *app, int by)
         size_t to = p->number + o->loop_count - 1 + (size_t)by; // number is 0 for one that is not listed
         pages_open_loop(app, o->loops[p->number ? to % o->loop_count : 0].header);
     }
+}
+
+void pages_trace_loop(struct app *app, bool on)
+{
+    struct loop_page *p = &app->loop_page;
+    p->traced = on && p->explanation.known;
+    p->told = false;
+    p->untold = 0;
+}
+
+void pages_follow_trace(struct app *app)
+{
+    const struct loop_page *p = &app->loop_page;
+    machine_trace_loop(session_machine(app->session), p->open && p->traced ? p->header : 0);
 }
 
 void pages_refresh_loop(struct app *app)
@@ -244,7 +259,8 @@ void pages_refresh_loop(struct app *app)
             p->number = i + 1;
         }
     }
-    if (!machine_explain_loop(session_machine(app->session), p->header, &p->explanation)) {
+    bool keeps = p->traced && p->explanation.loop.header == p->header; // what it is when it is not traced
+    if (!keeps && !machine_explain_loop(session_machine(app->session), p->header, &p->explanation)) {
         p->explanation.known = false;
     }
     p->measured[0] = '\0';

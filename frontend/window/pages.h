@@ -26,6 +26,10 @@ void pages_layout(struct app *app, struct sheet *s);
 // Shows a loop's page: of the loop at header, or of the by-th after the one that it shows.
 void pages_open_loop(struct app *app, uint32_t header);
 void pages_turn_loop(struct app *app, int by);
+// Shows what the loop draws instead of its code, or no longer; pages_follow_trace tells the machine.
+void pages_trace_loop(struct app *app, bool on);
+// Traces the loop of the page while that shows what it draws, and else none.
+void pages_follow_trace(struct app *app);
 // Brings it up to date.
 void pages_refresh_loop(struct app *app);
 

@@ -8,6 +8,7 @@
 #include "frontend/base/text.h"
 #include "frontend/record/png.h"
 #include "fullscreen.h"
+#include "sheet.h"
 
 enum { WIDTH = DEVICE_FRAME_WIDTH, HEIGHT = DEVICE_FRAME_HEIGHT };
 
@@ -23,6 +24,8 @@ struct video {
     SDL_Rect windowed; // where it was before
     bool has_picture;
     uint32_t pixels[WIDTH * HEIGHT]; // kept to fill a texture that was lost
+    bool tinted; // where marks are not 0
+    uint8_t marks[WIDTH * HEIGHT];
 };
 
 static void set_icon(SDL_Window *window)
@@ -169,6 +172,17 @@ SDL_Rect video_picture_area(struct video *v)
     return area;
 }
 
+// Half the colour, half the mark: what is drawn can still be made out.
+static void tint(uint32_t *row, const uint8_t *marks)
+{
+    const uint32_t half = 0x7f7f7fu, mark = (uint32_t)INK_MARK >> 8;
+    for (int x = 0; x < WIDTH; x++) {
+        if (marks[x]) {
+            row[x] = 0xff000000u | ((row[x] >> 1 & half) + (mark >> 1 & half));
+        }
+    }
+}
+
 static void upload(struct video *v)
 {
     void *target;
@@ -177,13 +191,17 @@ static void upload(struct video *v)
         return;
     }
     for (int y = 0; y < HEIGHT; y++) {
-        memcpy((char *)target + y * pitch, v->pixels + y * WIDTH, WIDTH * 4);
+        uint32_t *row = (uint32_t *)((char *)target + y * pitch);
+        memcpy(row, v->pixels + y * WIDTH, WIDTH * 4);
+        if (v->tinted) {
+            tint(row, v->marks + y * WIDTH);
+        }
     }
     SDL_UnlockTexture(v->picture);
     v->enlarged_stale = true;
 }
 
-void video_set_picture(struct video *v, const struct session_picture *picture)
+void video_set_picture(struct video *v, const struct session_picture *picture, bool tinted)
 {
     uint32_t colours[256];
     for (int i = 0; i < 256; i++) {
@@ -192,6 +210,10 @@ void video_set_picture(struct video *v, const struct session_picture *picture)
     }
     for (int i = 0; i < WIDTH * HEIGHT; i++) {
         v->pixels[i] = colours[picture->indices[i]];
+    }
+    v->tinted = tinted;
+    if (tinted) {
+        memcpy(v->marks, picture->traced, sizeof v->marks);
     }
     v->has_picture = true;
     upload(v);

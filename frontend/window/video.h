@@ -30,8 +30,8 @@ void video_size(struct video *v, int *width, int *height, double *pixel_ratio);
 // Where the guest's picture is within the drawing area.
 SDL_Rect video_picture_area(struct video *v);
 
-// Takes a new picture over.
-void video_set_picture(struct video *v, const struct session_picture *picture);
+// Takes a new picture over. tinted: with what the traced loop has written coloured, when it is drawn.
+void video_set_picture(struct video *v, const struct session_picture *picture, bool tinted);
 
 // Draws the picture, or black before there is one. What is drawn over it comes next, then video_show.
 void video_draw(struct video *v);

@@ -181,6 +181,7 @@ static bool play(struct app *app)
         show_message(app);
         game_states_follow(app);
         live_follow(app);
+        pages_follow_trace(app);
         app->dirty |= toast_expire(&app->toasts);
         if (overlay_refresh(&app->overlay, app->session)) {
             app->dirty |= app->loop_page.open || app->panel.open || app->settings->overlay != OVERLAY_OFF;

@@ -19,6 +19,7 @@
 #define interp_restore_entry __wrap_interp_restore_entry
 #define interp_loop __wrap_interp_loop
 #define interp_patch_loop __wrap_interp_patch_loop
+#define interp_patch_trace __wrap_interp_patch_trace
 #define interp_begin_check __wrap_interp_begin_check
 #define interp_end_check __wrap_interp_end_check
 

@@ -360,6 +360,15 @@ static void loop_pages(void)
             loop_page_layout(&p, sheet);
             look(false);
         }
+        snprintf(where, sizeof where, "%dx%d %s font, what loop %d draws", width, height,
+                 fonts_are_built_in(app.fonts) ? "built-in" : "B612", full);
+        p.traced = true;
+        p.told = full == 1;
+        p.untold = full ? 0 : 100;
+        p.pixels = 64000;
+        begin();
+        loop_page_layout(&p, sheet);
+        look(false);
     }
 }
 

@@ -17,6 +17,7 @@
 #define interp_restore_entry stepper_restore_entry
 #define interp_loop stepper_loop
 #define interp_patch_loop stepper_patch_loop
+#define interp_patch_trace stepper_patch_trace
 #define interp_begin_check stepper_begin_check
 #define interp_end_check stepper_end_check
 #include "../../core/engine/interp/interp.c"

@@ -82,7 +82,8 @@ static unsigned go_back(struct session *s)
     while (frame_now(s) > TIMELINE_FRAMES && seconds(CLOCK_MONOTONIC) < until) { // the first moment is there
         const struct session_picture *p = session_take_picture(s);
         if (p) {
-            const struct machine_frame frame = {p->indices, p->palette, p->number, p->gametic};
+            const struct machine_frame frame = {
+                .indices = p->indices, .palette = p->palette, .number = p->number, .gametic = p->gametic};
             pictures++;
             differ += hashes[p->number] != output_frame_hash(&frame);
         }

@@ -41,8 +41,8 @@ static void wake(void *user)
     struct run *r = user;
     const struct session_picture *p = r->session ? session_take_picture(r->session) : NULL;
     if (p)
-        r->seen[r->now] =
-            output_frame_hash(&(struct machine_frame){p->indices, p->palette, p->number, p->gametic});
+        r->seen[r->now] = output_frame_hash(&(struct machine_frame){
+            .indices = p->indices, .palette = p->palette, .number = p->number, .gametic = p->gametic});
 }
 
 static bool play(struct run *r, int argc, char **argv, unsigned ahead, bool presses)

@@ -15,6 +15,7 @@
 #include "core/engine/dispatch/dispatch_modes.h"
 #include "core/engine/level.h"
 #include "core/loops/optimizer.h"
+#include "core/loops/trace.h"
 #include "core/loops/watch.h"
 #include "interp_vector.h"
 #include "sequences.h"
@@ -194,6 +195,7 @@ static void run_from(cpu *c, op *o)
 #include "interp_verify.inc"
 #include "interp_decode.inc"
 #include "interp_translated.inc"
+#include "interp_trace.inc"
 
 // ---- the dispatch mode ----
 

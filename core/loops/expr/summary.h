@@ -161,6 +161,9 @@ struct loop_summary {
 bool loop_summarize(struct loop_summary *s, uint32_t header, const uint32_t *words, unsigned length,
                     const char **reason);
 
+// The variables at the start of an iteration: c is at the header.
+void loop_start_vars(uint64_t vars[LOOP_VARS], const cpu *c);
+
 // The value of a node, given the variables at the start of the iteration and a way to load; for tests and
 // tools. load gets the index of the access and its address.
 uint64_t loop_evaluate(const struct loop_summary *s, unsigned node, const uint64_t vars[LOOP_VARS],

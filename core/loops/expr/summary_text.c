@@ -10,6 +10,15 @@
 
 // ---- values ----
 
+void loop_start_vars(uint64_t vars[LOOP_VARS], const cpu *c)
+{
+    memcpy(vars, c->x, (REG_SP + 1) * sizeof vars[0]);
+    vars[LOOP_VAR_FLAGS_A] = c->flags.a;
+    vars[LOOP_VAR_FLAGS_B] = c->flags.b;
+    vars[LOOP_VAR_FLAGS_KIND] = c->flags.kind;
+    vars[LOOP_VAR_LENGTH] = 0;
+}
+
 uint64_t loop_evaluate(const struct loop_summary *s, unsigned node, const uint64_t vars[LOOP_VARS],
                        uint64_t (*load)(void *user, unsigned access, uint64_t address), void *user)
 {

@@ -8,16 +8,6 @@
 
 #include "plan_internal.h"
 
-// The variables of a summary at the start of an iteration.
-static void start_vars(uint64_t vars[LOOP_VARS], const cpu *c)
-{
-    memcpy(vars, c->x, (REG_SP + 1) * sizeof vars[0]);
-    vars[LOOP_VAR_FLAGS_A] = c->flags.a;
-    vars[LOOP_VAR_FLAGS_B] = c->flags.b;
-    vars[LOOP_VAR_FLAGS_KIND] = c->flags.kind;
-    vars[LOOP_VAR_LENGTH] = 0;
-}
-
 // Whether the guard holds; e then says what the kernel has to do.
 static inline bool holds(const struct loop_plan *p, struct entry *e)
 {
@@ -42,7 +32,7 @@ static uint64_t next_length(const struct loop_plan *p, const cpu *c, const struc
 {
     struct reader reader = {p->summary, memory};
     uint64_t vars[LOOP_VARS];
-    start_vars(vars, c);
+    loop_start_vars(vars, c);
     return loop_evaluate(p->summary, p->summary->vars[LOOP_VAR_LENGTH].value, vars, read_access, &reader);
 }
 
@@ -167,7 +157,7 @@ bool plan_waits(const struct loop_plan *p, const cpu *c, struct memory *memory)
     struct look look = {.s = s, .memory = memory};
     if (p->history->pause)
         return false;
-    start_vars(look.vars, c);
+    loop_start_vars(look.vars, c);
     for (unsigned i = 0; i < s->exit_count; i++)
         if (evaluate(&look, s->exits[i].condition))
             return false;
