@@ -249,7 +249,8 @@ static void add_entries(struct build *u, LLVMTypeRef type)
 {
     const struct region *r = u->r;
     LLVMBasicBlockRef begin[REGION_ENTRIES_MAX];
-    for (unsigned i = 0; i < r->entry_count; i++)
+    begin[0] = add_entry(u, 0);
+    for (unsigned i = 1; i < r->entry_count; i++)
         begin[i] = add_entry(u, i);
     if (r->entry_count == 1) {
         LLVMBuildBr(u->entry, begin[0]);
