@@ -140,7 +140,8 @@ struct machine_input {
 // Measures a log up to its frame number most at the furthest. False: it is damaged.
 bool machine_measure_input(const void *log, size_t size, uint64_t most, struct machine_input *input);
 
-// How the replay of config.replay_input stands. When machine_run does not run, or in present.
+// How the replay of config.replay_input or config.more_input stands. When machine_run does not run, or in
+// present.
 enum machine_replay {
     MACHINE_REPLAY_NONE, // there is none, or it has reached the end of its log: the guest lives on
     MACHINE_REPLAY_ON,

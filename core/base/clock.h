@@ -6,6 +6,8 @@
 
 // The host's CLOCK_MONOTONIC, nanoseconds. Async-signal-safe.
 uint64_t clock_monotonic_ns(void);
+// CPU time of the calling thread so far, nanoseconds.
+uint64_t clock_thread_ns(void);
 double clock_seconds(void); // the same
 
 #endif

@@ -20,6 +20,7 @@
 #define MILLISECOND 1000000ull
 #define WAIT_MAX_NS 100000000ull // of one sleep on the condition variable
 #define LATE_NS 100000000ull // by so much a replay may be late and still catch up
+#define STARVED_NS 100000u // to fetch a piece of a log that is there takes less
 
 // ---- creation ----
 
@@ -70,6 +71,9 @@ struct devices *devices_create(const struct guest *g)
     }
     if (g->config.record_input)
         d->input.mode = INPUT_RECORDED;
+    if (g->config.more_input)
+        d->input =
+            (struct input_log){.mode = INPUT_REPLAYED, .more = g->config.more_input, .user = g->config.user};
     if (g->config.replay_input)
         d->input = (struct input_log){
             .mode = INPUT_REPLAYED, .from = g->config.replay_input, .end = g->config.replay_size};
@@ -174,7 +178,9 @@ static bool wait_until(struct guest *g, uint64_t deadline, bool for_event)
             left = guest_left * 100 / d->speed + 1;
         uint64_t end = clock_monotonic_ns() + left;
         const struct timespec t = {(time_t)(end / SECOND), (long)(end % SECOND)};
+        uint64_t cpu = clock_thread_ns();
         pthread_cond_timedwait(&d->wake, &d->lock, &t);
+        g->stats.idle_cpu_ns += clock_thread_ns() - cpu;
     }
     pthread_mutex_unlock(&d->lock);
     g->stats.idle_ns += clock_monotonic_ns() - start;
@@ -248,20 +254,31 @@ static void show(struct devices *d, const struct input_point *point)
     __atomic_store_n(&ring->event_head, d->ring_head, __ATOMIC_RELEASE);
 }
 
-// What a guest sees at a time of its own clock, it sees when that time has come.
-static void keep_pace(struct guest *g, uint64_t clock)
+// What a guest sees at a time of its own clock, it sees when that time has come. anew: it is now.
+static void keep_pace(struct guest *g, uint64_t clock, bool anew)
 {
     struct devices *d = g->devices;
     pthread_mutex_lock(&d->lock);
     bool paced = d->speed;
     d->event_count = 0; // what the user does meanwhile does not count
-    if (!paced || devices_clock_locked(d) > clock + LATE_NS) {
+    if (!paced || anew || devices_clock_locked(d) > clock + LATE_NS) {
         d->guest_ns = clock;
         d->host_ns = clock_monotonic_ns();
     }
     pthread_mutex_unlock(&d->lock);
     if (paced)
         wait_until(g, clock, false);
+}
+
+// Since the last point, for more of a log that is still being made. Returns whether there was nothing.
+static bool count_wait_for_log(struct guest *g)
+{
+    struct input_log *log = &g->devices->input;
+    bool waited = log->waited_ns > STARVED_NS;
+    g->stats.idle_ns += log->waited_ns;
+    g->stats.idle_cpu_ns += log->waited_cpu_ns;
+    log->waited_ns = log->waited_cpu_ns = 0;
+    return waited;
 }
 
 // A point of the log: the guest looks at its clock, and input may get in. Returns what the clock says.
@@ -274,8 +291,9 @@ static uint64_t pass_point(struct guest *g, bool takes_input)
         gather(d, takes_input, &point);
     pthread_mutex_unlock(&d->lock);
     input_take_point(&d->input, &point);
+    bool had_to_wait = count_wait_for_log(g);
     if (d->input.mode != INPUT_RECORDED)
-        keep_pace(g, point.clock_ns);
+        keep_pace(g, point.clock_ns, had_to_wait);
     if (d->input.mode == INPUT_DIVERGED)
         atomic_store(&g->stop_requested, true);
     show(d, &point);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
+
 enum kind { CLOCK, INPUT, NUMBER, MARK, KINDS };
 #define NUMBER_MOST 10 // bytes of 64 bits
 
@@ -126,6 +128,23 @@ static void diverge(struct input_log *log, const char *what, const char *recorde
              log->frame + 1, what, recorded);
 }
 
+// Behind the last piece of a log that is still being made: gets the next one.
+static void fetch(struct input_log *log)
+{
+    const void *piece;
+    size_t size;
+    if (log->at < log->end || !log->more)
+        return;
+    uint64_t start = clock_monotonic_ns(), cpu = clock_thread_ns();
+    if (log->more(log->user, &piece, &size)) {
+        log->from = piece;
+        log->at = 0;
+        log->end = size;
+    }
+    log->waited_ns += clock_monotonic_ns() - start;
+    log->waited_cpu_ns += clock_thread_ns() - cpu;
+}
+
 // The next record, which has to be of that kind; kind CLOCK stands for INPUT, too. False: it is not, and the
 // log has diverged.
 static bool next(struct input_log *log, enum kind kind, struct record *record)
@@ -136,9 +155,10 @@ static bool next(struct input_log *log, enum kind kind, struct record *record)
         [NUMBER] = "slept or asked for the date",
         [MARK] = "presented it, or ended",
     };
-    struct reader r = {log->from + log->at, log->from + log->end};
     if (log->mode != INPUT_REPLAYED)
         return false;
+    fetch(log);
+    struct reader r = {log->from + log->at, log->from + log->end};
     if (!read_record(&r, record)) {
         diverge(log, doings[kind], "had ended");
         return false;
@@ -211,7 +231,7 @@ bool input_take_frame(struct input_log *log, uint64_t number, uint64_t fingerpri
             log->mode = INPUT_DIVERGED;
             snprintf(log->why, sizeof log->why, "frame %" PRIu64 " is not the one that was recorded", number);
         }
-        if (log->mode == INPUT_REPLAYED && log->at == log->end) {
+        if (log->mode == INPUT_REPLAYED && log->at == log->end && !log->more) {
             log->mode = INPUT_LIVE;
             return false;
         }

@@ -33,9 +33,12 @@ struct input_log {
     uint8_t *bytes;
     size_t size, room;
     bool ended; // nothing comes any more
-    // Replayed: from[at..end), somebody else's.
+    // Replayed: from[at..end), somebody else's; then, if there is more, what that fetches. It waits for it.
     const uint8_t *from;
     size_t at, end;
+    bool (*more)(void *user, const void **log, size_t *size); // see machine_config.more_input
+    void *user;
+    uint64_t waited_ns, waited_cpu_ns; // for more; whoever counts that sets it back
     uint64_t frame; // number of the last one
     char why[160];
 };

@@ -85,6 +85,10 @@ struct machine_config {
     bool record_input; // what reaches the guest from outside is written down: machine_take_input
     const void *replay_input; // such a log, replay_size bytes, takes the outside's place; NULL = none
     size_t replay_size;
+    // Or a log that is still being made, that of a machine which is some frames ahead: fetches the next piece
+    // of it, which ends behind a frame (machine_take_input) and stays valid until the next call; waits for it
+    // as long as it takes. False: there is none any more. NULL = there is no such log.
+    bool (*more_input)(void *user, const void **log, size_t *size);
     void *user;
     // On the emulation thread, for each presented frame. May block (vsync, pause).
     void (*present)(void *user, const struct machine_frame *frame);

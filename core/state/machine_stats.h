@@ -9,6 +9,7 @@ struct machine_stats {
     uint64_t retired; // guest instructions executed
     uint64_t emulating_ns; // host time spent executing them (system calls included, waits not)
     uint64_t idle_ns; // host time given back while the guest waited
+    uint64_t idle_cpu_ns; // CPU time of the emulation thread in these waits
     uint64_t system_calls;
     uint64_t frames; // presented
     uint64_t memory_mapped; // bytes of guest memory mapped

@@ -7,6 +7,7 @@
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,6 +201,14 @@ static void jit_destroy(struct jit *j)
     free(j);
 }
 
+static void initialize_llvm(void)
+{
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+}
+
 static struct jit *jit_create(enum level level, struct error *error)
 {
 #define EMBEDDED(level)                                                                                      \
@@ -212,10 +221,8 @@ static struct jit *jit_create(enum level level, struct error *error)
         return NULL;
     }
     isa_init();
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, initialize_llvm);
     j->context = LLVMContextCreate();
     LLVMMemoryBufferRef bitcode = LLVMCreateMemoryBufferWithMemoryRange(
         bitcodes[level][0], (size_t)(bitcodes[level][1] - bitcodes[level][0]), "bitcode", false);

@@ -23,8 +23,8 @@ LEVELS(EMBEDDED)
 #undef EMBEDDED
 
 static bool forked; // this process is a copy of one that translates: its code memory is still the other's
-// What the ways back work on: one machine translates in a process.
-static struct translator *running;
+// Whose code this thread is in: what the ways back work on.
+static _Thread_local struct translator *running;
 
 // ---- the ways from translated code to the host ----
 
@@ -105,6 +105,7 @@ bool translate_enter_code(struct translator *t)
         (stack - (uint64_t)(uintptr_t)t->stack < STACK_BYTES && stack < c->stack_limit))
         return false;
     set_gs(t);
+    running = t;
     call_on_low_stack(t, t->low->call_cells[s - t->slots]);
     return true;
 }
@@ -454,7 +455,7 @@ bool translator_is_precise(const struct translator *t)
 struct translator *translator_create(struct guest *g, bool precise, struct error *error)
 {
     struct translator *t = calloc(1, sizeof *t);
-    if (!t || running || (uintptr_t)g >> 31) {
+    if (!t || (uintptr_t)g >> 31) {
         error_set(error, "there is no room for translated code below 2 GiB");
         free(t);
         return NULL;
@@ -490,7 +491,6 @@ struct translator *translator_create(struct guest *g, bool precise, struct error
         translator_destroy(t);
         return NULL;
     }
-    running = t;
     pthread_atfork(NULL, NULL, note_fork);
     if (pthread_create(&t->thread, NULL, compile_thread, t) != 0) {
         error_set(error, "the host denied a thread for the translator");
@@ -554,8 +554,6 @@ void translator_destroy(struct translator *t)
     if (t->guest->cpu.branch_counts && t->guest->cpu.branch_counts != MAP_FAILED)
         munmap(t->guest->cpu.branch_counts, BRANCH_COUNTS_BYTES);
     t->guest->cpu.branch_counts = NULL;
-    if (running == t)
-        running = NULL;
     free(t);
 }
 
