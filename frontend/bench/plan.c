@@ -11,70 +11,28 @@
 #include "frontend/command/doom_options.h"
 #include "frontend/command/game_demos.h"
 #include "frontend/command/launch.h"
+#include "frontend/command/sides.h"
 #include "frontend/command/wad_search.h"
 
-// What --ab takes by a word: both sides, the plain one first.
-static const struct {
-    const char *word, *options[2], *names[2];
-} known[] = {
-    {"loops", {"--opt loops=off", "--opt loops=on"}, {"loops off", "loops on"}},
-    {"dispatch", {"--opt dispatch=off", "--opt dispatch=hybrid"}, {"dispatch off", "dispatch hybrid"}},
-    {"idle", {"--opt idle=off", "--opt idle=on"}, {"idle off", "idle on"}},
-    {"engine", {"--engine interp", "--engine translate"}, {"interpreter", "translator"}},
-    {"neural", {"--neural off", "--neural on"}, {"neural off", "neural on"}},
-};
-
-static void add_side(struct comparison *c, enum side_kind kind, const char *name, const char *options)
+static struct side *add_side(struct comparison *c, enum side_kind kind, const char *name)
 {
     c->sides = memory_resize(c->sides, (c->side_count + 1) * sizeof *c->sides);
     struct side *side = &c->sides[c->side_count++];
     *side = (struct side){.kind = kind, .name = text_copy(name)};
-    for (const char *at = options + strspn(options, " "); *at;) {
-        size_t length = strcspn(at, " ");
-        text_list_add(&side->words, text_format("%.*s", (int)length, at));
-        at += length;
-        at += strspn(at, " ");
-    }
-}
-
-// One side of A,B: options, or settings without --opt in front; nothing: as everything else on the command
-// line has it.
-static void add_given_side(struct comparison *c, const char *text, size_t length)
-{
-    char *given = text_format("%.*s", (int)length, text);
-    char *options = *given && *given != '-' ? text_format("--opt %s", given) : text_copy(given);
-    const char *name = *given ? given : "as it is";
-    // Two sides of one name could not be told apart in the report.
-    for (char *comma; (comma = strchr(given, ',')); *comma = ' ') { // names stand in a CSV
-    }
-    bool again = c->side_count && strcmp(c->sides[0].name, name) == 0;
-    char *other = text_format("%s, again", name);
-    add_side(c, SIDE_OURS, again ? other : name, options);
-    free(other);
-    free(options);
-    free(given);
+    return side;
 }
 
 static bool add_compared(struct comparison *c, const char *ab, struct failure *failure)
 {
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        for (size_t k = 0; strcmp(ab, known[i].word) == 0 && k < 2; k++) {
-            add_side(c, SIDE_OURS, known[i].names[k], known[i].options[k]);
-        }
+    struct side_words sides[2];
+    bool good = sides_parse(sides, "ab", ab, failure);
+    for (int i = 0; good && i < 2; i++) {
+        struct side *side = add_side(c, SIDE_OURS, sides[i].name);
+        side->words = sides[i].words;
+        sides[i].words = (struct text_list){0};
     }
-    // Options may hold commas themselves: where the second side is one, the cut is in front of it.
-    const char *comma = strstr(ab, ",-") ? strstr(ab, ",-") : strchr(ab, ',');
-    if (!c->side_count && comma) {
-        add_given_side(c, ab, (size_t)(comma - ab));
-        add_given_side(c, comma + 1, strlen(comma + 1));
-    }
-    return c->side_count || fail(failure, STATUS_USAGE,
-                                 "--ab takes loops, dispatch, idle, engine or neural, or two sides with a "
-                                 "comma between, such as\n"
-                                 "    --ab dispatch=off,dispatch=pure\n"
-                                 "    --ab '--engine interp,--engine translate --opt loops=off'\n"
-                                 "not \"%s\"",
-                                 ab);
+    sides_free(sides);
+    return good;
 }
 
 char *plan_guest(enum side_kind kind)
@@ -107,7 +65,7 @@ static bool add_against(struct comparison *c, const char *against, struct failur
         if (again) {
             // once is enough
         } else if (there) {
-            add_side(c, native ? SIDE_NATIVE : SIDE_QEMU, native ? "native" : "qemu-aarch64", "");
+            add_side(c, native ? SIDE_NATIVE : SIDE_QEMU, native ? "native" : "qemu-aarch64");
         } else {
             text_list_add(&c->warnings,
                           native ? text_format("not compared with the native twin: there is no %s", guest)
