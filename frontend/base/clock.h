@@ -7,4 +7,7 @@
 // The host's CLOCK_MONOTONIC in nanoseconds. Any thread.
 int64_t clock_now_ns(void);
 
+// CPU time of the calling thread so far, in nanoseconds.
+int64_t clock_cpu_ns(void);
+
 #endif

@@ -9,7 +9,7 @@ enum status {
     STATUS_NO_WAD = 2,
     STATUS_NO_DISPLAY = 3,
     STATUS_FAULT = 4, // the guest did something impossible
-    STATUS_DIFFERS = 5, // a replaced loop and the plain one, under --verify; the sides of --bench
+    STATUS_DIFFERS = 5, // a replaced loop and the plain one, under --verify; the sides of --bench or --split
     STATUS_ENGINE = 6, // the engine ended with an error of its own
     STATUS_SLOWER = 7, // --compare: the later report
     STATUS_INTERRUPTED = 130,

@@ -361,8 +361,7 @@ static bool read_file(struct settings *settings, const char *path, bool must_exi
     return good;
 }
 
-static bool read_command_line(struct settings *settings, const struct text_list *assignments,
-                              struct failure *failure)
+bool config_apply(struct settings *settings, const struct text_list *assignments, struct failure *failure)
 {
     for (size_t i = 0; i < assignments->count; i++) {
         char *section = text_copy(assignments->items[i]);
@@ -470,7 +469,7 @@ bool config_load(struct settings *settings, const struct config_sources *sources
     }
     return (!sources->files || read_files(settings, sources->remembered, failure)) &&
            (!sources->file || read_file(settings, sources->file, true, failure)) &&
-           (!sources->command_line || read_command_line(settings, sources->command_line, failure));
+           (!sources->command_line || config_apply(settings, sources->command_line, failure));
 }
 
 void config_free(struct settings *settings)

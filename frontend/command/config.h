@@ -78,6 +78,8 @@ struct config_sources {
 
 // Reads all sources. False: *failure says which file, line or option is wrong.
 bool config_load(struct settings *settings, const struct config_sources *sources, struct failure *failure);
+// Adds what "section.key=value" says, as the command line does. False: *failure.
+bool config_apply(struct settings *settings, const struct text_list *assignments, struct failure *failure);
 void config_free(struct settings *settings);
 
 // Every setting with its value and where that came from, as a file that can be read back.

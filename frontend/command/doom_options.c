@@ -55,6 +55,7 @@ static const struct option own_options[] = {
     {"neural", OPTION_SETTING, "neural.all", 0},
     {"opt", OPTION_OPT, 0, 0},
     {"verify", OPTION_FIXED_SETTING, "neural.verify=on", 0},
+    {"split", OPTION_TEXT, 0, offsetof(struct options, split)},
     {"csv-format", OPTION_CSV_FORMAT, 0, 0},
     {"bench", OPTION_BENCH, 0, 0},
     {"ab", OPTION_TEXT, 0, offsetof(struct options, bench.sides)},
@@ -274,6 +275,27 @@ static bool parse_word(struct options *options, int argc, char *const *argv, int
     return parse_doom(options, doom, argc, argv, at, failure);
 }
 
+// What a split screen cannot go with.
+static bool check_split(const struct options *options, struct failure *failure)
+{
+    if (options->headless || options->request != REQUEST_PLAY) {
+        return fail(failure, STATUS_USAGE,
+                    "--split shows two pictures while you play. Without a window this compares the same:\n"
+                    "    neurodoom --bench --ab %s%s%s",
+                    strchr(options->split, ' ') ? "'" : "", options->split,
+                    strchr(options->split, ' ') ? "'" : "");
+    }
+    if (options->record_input) {
+        return fail(failure, STATUS_USAGE,
+                    "--split: what you do is recorded for the right side already; leave out --record-input");
+    }
+    return !options->replay_input ||
+           fail(failure, STATUS_USAGE,
+                "--split takes what you do while you play. A recording is compared like this:\n"
+                "    neurodoom --bench=%s --ab %s",
+                options->replay_input, options->split);
+}
+
 bool doom_options_parse(struct options *options, int argc, char *const *argv, struct failure *failure)
 {
     *options = (struct options){0};
@@ -291,7 +313,7 @@ bool doom_options_parse(struct options *options, int argc, char *const *argv, st
         options->request = REQUEST_BENCH;
         options->bench.works = text_copy("");
     }
-    return true;
+    return !options->split || check_split(options, failure);
 }
 
 const struct doom_option *doom_options_given(const struct options *options, const char *name)
@@ -382,6 +404,8 @@ void doom_options_print_help(FILE *stream)
         "  --bench               loops off and on, one minute; =full all demos, =DEMO,... or =FILE.replay\n"
         "  --ab loops|dispatch|idle|engine|neural  what is compared; or A,B: settings or options\n"
         "  --against native,qemu beside them; --runs N a side, --warmup TICS, --out DIR, --plot FILE.svg\n"
+        "  --split loops|dispatch|engine|neural  two pictures side by side while you play, from one input,\n"
+        "                        with the time of each; or A,B as for --ab. Files are of the left side\n"
         "  --compare EARLIER.json LATER.json  of two reports: is the later one slower?\n"
         "information\n"
         "  --doctor (what works here), --list-wads, --list-keys, --features, --version, --help\n"
@@ -389,7 +413,7 @@ void doom_options_print_help(FILE *stream)
         "\n"
         "In the game: ` opens the panel with every switch; ` then H shows the keys.\n"
         "Exit status: 0 ok, 1 usage, 2 no WAD, 3 no display, 4 guest fault,\n"
-        "5 --verify, a replay or --bench found a difference, 6 engine error, 7 slower (--compare), 130 "
-        "Ctrl-C\n",
+        "5 --verify, a replay, --bench or --split found a difference, 6 engine error,\n"
+        "7 slower (--compare), 130 Ctrl-C\n",
         stream);
 }

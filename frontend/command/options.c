@@ -202,6 +202,7 @@ void options_free(struct options *options)
     free(options->models);
     free(options->record_input);
     free(options->replay_input);
+    free(options->split);
     free(options->bench.works);
     free(options->bench.sides);
     free(options->bench.against);

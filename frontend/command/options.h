@@ -71,6 +71,7 @@ struct options {
     char *frame_hash, *stats, *csv, *json, *wav, *audio_hash, *config_file, *models; // paths or NULL
     char *state, *record_input, *replay_input; // the same
     bool mangohud; // how --csv is written
+    char *split; // what the two sides of a split screen are, or NULL
     struct bench_options bench;
     struct text_list passed; // the words of the command line that a run of --bench gets, too
     struct text_list folders; // that the program may write in

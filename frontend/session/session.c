@@ -173,10 +173,18 @@ static void take_audio(void *user, const int16_t (*samples)[2], size_t count)
     s->callbacks.audio(s->callbacks.user, samples, count);
 }
 
+static bool more_input(void *user, const void **log, size_t *size)
+{
+    struct session *s = user;
+    return s->callbacks.more_input(s->callbacks.user, log, size);
+}
+
 static void guest_writes(void *user, int fd, const char *text, size_t length)
 {
     struct session *s = user;
-    log_guest(fd, text, length);
+    if (!s->callbacks.silent) {
+        log_guest(fd, text, length);
+    }
     struct tail *tail = &s->tails[fd == 2];
     if (length > TAIL_SIZE) {
         text += length - TAIL_SIZE;
@@ -254,8 +262,8 @@ struct session *session_start(const struct machine_config *config, unsigned spee
     memset(s, 0, sizeof *s);
     s->callbacks = *callbacks;
     s->virtual_clock = config->clock == MACHINE_CLOCK_VIRTUAL;
-    s->replaying = config->replay_input;
-    s->logs = config->record_input || config->replay_input;
+    s->replaying = config->replay_input || callbacks->more_input;
+    s->logs = config->record_input || s->replaying;
     s->filling = 0;
     s->drawing = 1;
     atomic_init(&s->between, 2);
@@ -271,6 +279,7 @@ struct session *session_start(const struct machine_config *config, unsigned spee
     own.user = s;
     own.present = present;
     own.audio = s->callbacks.audio ? take_audio : NULL;
+    own.more_input = s->callbacks.more_input ? more_input : NULL;
     own.log = machine_says;
     own.output = guest_writes;
     s->figures.started_ns = s->figures.last_frame_ns = clock_now_ns();

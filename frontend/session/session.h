@@ -59,6 +59,10 @@ struct session_callbacks {
                   const struct frame_figures *figures);
     // See machine_config.audio. NULL: the guest makes no sound.
     void (*audio)(void *user, const int16_t (*samples)[2], size_t count);
+    // See machine_config.more_input. NULL: nothing is replayed in this way.
+    bool (*more_input)(void *user, const void **log, size_t *size);
+    // What the guest prints is kept for session_end_text only, not printed again.
+    bool silent;
     // There is a new frame to take, or the session has ended. NULL: nobody takes any, and none is kept. Has
     // to be quick.
     void (*wake)(void *user);

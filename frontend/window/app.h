@@ -24,6 +24,7 @@
 #include "pad.h"
 #include "panel.h"
 #include "sheet.h"
+#include "split_screen.h"
 #include "toast.h"
 #include "video.h"
 
@@ -50,6 +51,7 @@ struct app {
     uint32_t switched_loop; // header of the one whose switch is overlay.change; 0: that is another switch
     enum action switched; // what live A/B would throw: the last one, ACTION_NONE: none yet
     struct live live;
+    struct split_screen split;
     struct toasts toasts;
 
     unsigned speed; // percent, SPEED_MAX
@@ -74,5 +76,8 @@ struct app {
     const char *page_title, *page_choices;
     char *page_text;
 };
+
+// Any thread: the main loop is to look what there is.
+void app_wake(struct app *app);
 
 #endif

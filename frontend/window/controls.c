@@ -235,7 +235,12 @@ void controls_switch_loop(struct app *app)
 {
     const struct machine_loop_explanation *e = &app->loop_page.explanation;
     const char *name = *e->loop.function ? e->loop.function : "loop";
+    const char *missing = split_screen_refuses(app, ACTION_LOOPS);
     if (!e->known || app->loop_page.traced || (!e->in_use && !e->unwanted)) {
+        return;
+    }
+    if (missing) {
+        toast_add(&app->toasts, "%s", missing);
         return;
     }
     bool on = e->unwanted;
@@ -287,11 +292,17 @@ static bool throws_switch(enum action action)
            action == ACTION_IDLE || action == ACTION_ENGINE || action == ACTION_VERIFY;
 }
 
+const char *controls_missing(const struct app *app, enum action action)
+{
+    const char *missing = action_missing(action);
+    return missing ? missing : split_screen_refuses(app, action);
+}
+
 void controls_perform(struct app *app, enum action action, unsigned input)
 {
     struct settings *settings = app->settings;
     app->dirty = true;
-    const char *missing = action_missing(action);
+    const char *missing = controls_missing(app, action);
     if (missing) {
         toast_add(&app->toasts, "%s: %s", action_table[action].label, missing);
         return;

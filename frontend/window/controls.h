@@ -8,6 +8,8 @@
 // Does what a key or a row of the panel stands for.
 // input: the key or button (keys.h) for it, or 0.
 void controls_perform(struct app *app, enum action action, unsigned input);
+// Why the action cannot be had now, or NULL.
+const char *controls_missing(const struct app *app, enum action action);
 // The key of an action that lasts while it is held has gone up.
 void controls_release(struct app *app);
 // Which of what the nets switch is on.

@@ -68,11 +68,37 @@ static void layout_overlay(struct app *app)
     overlay_layout(&app->sheet, &app->overlay, &status);
 }
 
-// Lays everything over the picture out.
+// Where the game's picture is; of two sides, for what covers both, where these are.
+static SDL_Rect picture_area(const struct app *app, bool covers)
+{
+    SDL_Rect area = video_picture_area(app->video, 0);
+    if (app->options->split && covers) {
+        SDL_Rect right = video_picture_area(app->video, 1);
+        area.w = right.x + right.w - area.x;
+    }
+    return area;
+}
+
+static void layout_captions(struct app *app)
+{
+    const struct split_screen *screen = &app->split;
+    const SDL_Rect pictures[] = {video_picture_area(app->video, 0), video_picture_area(app->video, 1)};
+    const char *const names[] = {screen->twin.sides[0].name, screen->twin.sides[1].name};
+    split_screen_layout(&app->sheet, pictures, names, &screen->view);
+}
+
+// Lays everything over the picture out. Of two sides the overlay is the left one's.
 static void layout(struct app *app, int width, int height)
 {
     struct sheet *s = &app->sheet;
-    sheet_begin(s, app->fonts, width, height, video_picture_area(app->video));
+    bool covers = app->page_text || !app->session || app->loop_page.open || app->panel.open;
+    bool split = app->split.split && !covers;
+    SDL_Rect area = picture_area(app, covers);
+    if (split) {
+        width = area.x + area.w;
+        height -= split_screen_height(app->fonts);
+    }
+    sheet_begin(s, app->fonts, width, height, area);
     if (app->page_text) {
         page_layout(s, app->page_title, app->page_text, app->page_choices);
     } else {
@@ -85,7 +111,24 @@ static void layout(struct app *app, int width, int height)
         } else {
             layout_overlay(app);
         }
+        if (split) {
+            layout_captions(app);
+        }
         toast_layout(&app->toasts, s);
+    }
+}
+
+// How large text is, and how much of the window the pictures may have.
+static void measure(struct app *app)
+{
+    int width, height;
+    double pixel_ratio;
+    video_size(app->video, &width, &height, &pixel_ratio);
+    video_reserve(app->video, 0);
+    fonts_set_scale(app->fonts, sheet_best_scale(height, video_picture_area(app->video, 0),
+                                                 app->settings->overlay_scale, pixel_ratio));
+    if (app->split.split) {
+        video_reserve(app->video, split_screen_height(app->fonts));
     }
 }
 
@@ -100,8 +143,6 @@ static void draw_over(struct app *app, bool changed)
         int width, height;
         double pixel_ratio;
         video_size(app->video, &width, &height, &pixel_ratio);
-        fonts_set_scale(app->fonts, sheet_best_scale(height, video_picture_area(app->video),
-                                                     app->settings->overlay_scale, pixel_ratio));
         layout(app, width, height);
     }
     if (app->session && sheet_has_plot(&app->sheet)) {
@@ -113,16 +154,31 @@ static void draw_over(struct app *app, bool changed)
     o->cost_ms += (ms - o->cost_ms) * (o->cost_ms > 0 ? 0.05 : 1);
 }
 
+// Takes what the sides have presented; returns whether there was anything.
+static bool take_pictures(struct app *app)
+{
+    const struct session_picture *left = app->session ? session_take_picture(app->session) : NULL;
+    const struct session_picture *right =
+        app->split.split ? session_take_picture(split_right(app->split.split)) : NULL;
+    if (left) {
+        video_set_picture(app->video, 0, left, loop_page_look(&app->loop_page, left));
+    }
+    if (right) {
+        video_set_picture(app->video, 1, right, false);
+    }
+    return left || right;
+}
+
 void draw_all(struct app *app)
 {
-    const struct session_picture *picture = app->session ? session_take_picture(app->session) : NULL;
     bool changed = app->dirty;
-    if (picture) {
-        video_set_picture(app->video, picture, loop_page_look(&app->loop_page, picture));
-    } else if (!changed) {
+    if (!take_pictures(app) && !changed) {
         return;
     }
     app->dirty = false;
+    if (changed) {
+        measure(app);
+    }
     video_draw(app->video);
     draw_over(app, changed);
     if (app->screenshot) {

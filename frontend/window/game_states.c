@@ -33,6 +33,9 @@ void game_states_open(struct app *app)
     free(folder);
     free(name);
     const struct settings *settings = app->settings;
+    if (app->split.split) {
+        return; // two machines only go forward together
+    }
     // Nothing slows a timed demo down.
     bool rewinds = settings->rewind && !app->launch.replayed && !app->launch.timed_demo;
     if (rewinds || settings->run_ahead) {

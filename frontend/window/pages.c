@@ -48,7 +48,7 @@ static size_t list_actions(struct app *app, enum action_page page, struct panel_
             continue;
         }
         struct panel_row *row = &rows[n++];
-        const char *missing = action_missing((enum action)i);
+        const char *missing = controls_missing(app, (enum action)i);
         *row = (struct panel_row){.id = i, .missing = missing != NULL};
         snprintf(row->label, sizeof row->label, "%s", action_table[i].label);
         snprintf(row->meaning, sizeof row->meaning, "%s", missing ? missing : action_table[i].meaning);
@@ -234,6 +234,11 @@ void pages_turn_loop(struct app *app, int by)
 void pages_trace_loop(struct app *app, bool on)
 {
     struct loop_page *p = &app->loop_page;
+    const char *missing = split_screen_refuses(app, ACTION_ENGINE); // the game is interpreted meanwhile
+    if (missing && on) {
+        toast_add(&app->toasts, "%s", missing);
+        return;
+    }
     p->traced = on && p->explanation.known;
     p->told = false;
     p->untold = 0;
@@ -279,6 +284,7 @@ static const struct {
     {"graph", "that time, 150 frames; yellow: a switch; white: off the scale"},
     {"line below it", "flat where pictures come evenly, one in 28.6 ms"},
     {"A/B", "live A/B: two sides of a switch take turns, and are compared"},
+    {"split screen", "two machines, one input; times: CPU time, median of 70 frames"},
     {"IPS", "the game's instructions executed in a second of emulating"},
     {"effective IPS", "with those that faster forms of loops have left out"},
     {"left out", "instructions that need not run; in files: credited"},

@@ -12,20 +12,26 @@
 
 enum { WIDTH = DEVICE_FRAME_WIDTH, HEIGHT = DEVICE_FRAME_HEIGHT };
 
+struct picture {
+    SDL_Texture *texture; // 320x200, ARGB
+    SDL_Texture *enlarged; // that times enlarged_x, enlarged_y, for the sharp filter
+    int enlarged_x, enlarged_y;
+    bool enlarged_stale; // the picture is newer
+    bool there; // has been set
+    uint32_t pixels[WIDTH * HEIGHT]; // kept to fill a texture that was lost
+    bool tinted; // where marks are not 0
+    uint8_t marks[WIDTH * HEIGHT];
+};
+
 struct video {
     const struct settings *settings;
     SDL_Window *window;
     SDL_Renderer *renderer;
-    SDL_Texture *picture; // 320x200, ARGB
-    SDL_Texture *enlarged; // the picture times enlarged_x, enlarged_y, for the sharp filter
-    int enlarged_x, enlarged_y;
-    bool enlarged_stale; // the picture is newer
     bool fullscreen; // as the window is
     SDL_Rect windowed; // where it was before
-    bool has_picture;
-    uint32_t pixels[WIDTH * HEIGHT]; // kept to fill a texture that was lost
-    bool tinted; // where marks are not 0
-    uint8_t marks[WIDTH * HEIGHT];
+    int reserved; // pixels below the pictures
+    unsigned sides;
+    struct picture pictures[VIDEO_SIDES];
 };
 
 static void set_icon(SDL_Window *window)
@@ -43,17 +49,36 @@ static void set_icon(SDL_Window *window)
     }
 }
 
-// The largest 4:3 size in steps of the picture's own that leaves a fifth of the screen free.
-static void automatic_size(int *width, int *height)
+// The largest 4:3 size in steps of the picture's own, for each of them, that leaves a fifth of the screen
+// free.
+static void automatic_size(unsigned sides, int *width, int *height)
 {
     SDL_Rect screen = {0, 0, 1280, 960};
     SDL_GetDisplayUsableBounds(0, &screen);
-    int factor = screen.w * 4 / 5 / WIDTH;
+    int unit = WIDTH * (int)sides;
+    int factor = screen.w * 4 / 5 / unit;
     int by_height = screen.h * 4 / 5 / 240;
     factor = by_height < factor ? by_height : factor;
     factor = factor < 1 ? 1 : factor > 6 ? 6 : factor;
-    *width = WIDTH * factor;
+    *width = unit * factor;
     *height = 240 * factor;
+}
+
+// What is remembered is the size of a window for one picture: for two it opens twice as wide, if that fits.
+static void choose_size(const struct settings *settings, unsigned sides, struct geometry *g)
+{
+    bool known = config_geometry(settings->geometry, g);
+    if (known && sides > 1 && !config_is_users("window.geometry")) {
+        SDL_Rect screen = {0};
+        SDL_GetDisplayUsableBounds(0, &screen);
+        g->width *= (int)sides;
+        g->placed = false;
+        known = g->width <= screen.w && g->height <= screen.h;
+    }
+    if (!known) {
+        *g = (struct geometry){0};
+        automatic_size(sides, &g->width, &g->height);
+    }
 }
 
 // Where it is asked for, if enough of it can be seen there; else in the middle of a display.
@@ -74,21 +99,37 @@ static void find_place(const struct settings *settings, struct geometry *g)
 
 static void make_textures(struct video *v)
 {
-    v->picture =
-        SDL_CreateTexture(v->renderer, SDL_PIXELFORMAT_ARGB8888, SDL_TEXTUREACCESS_STREAMING, WIDTH, HEIGHT);
-    v->enlarged = NULL;
-    v->enlarged_x = v->enlarged_y = 0;
+    for (unsigned i = 0; i < v->sides; i++) {
+        struct picture *p = &v->pictures[i];
+        p->texture = SDL_CreateTexture(v->renderer, SDL_PIXELFORMAT_ARGB8888, SDL_TEXTUREACCESS_STREAMING,
+                                       WIDTH, HEIGHT);
+        p->enlarged = NULL;
+        p->enlarged_x = p->enlarged_y = 0;
+    }
 }
 
-struct video *video_open(const struct settings *settings, const char *title, struct failure *failure)
+static void destroy_textures(struct video *v)
+{
+    for (unsigned i = 0; i < v->sides; i++) {
+        struct picture *p = &v->pictures[i];
+        if (p->enlarged) {
+            SDL_DestroyTexture(p->enlarged);
+        }
+        if (p->texture) {
+            SDL_DestroyTexture(p->texture);
+        }
+    }
+}
+
+struct video *video_open(const struct settings *settings, unsigned sides, const char *title,
+                         struct failure *failure)
 {
     struct video *v = memory_resize(NULL, sizeof *v);
     memset(v, 0, sizeof *v);
     v->settings = settings;
+    v->sides = sides;
     struct geometry g;
-    if (!config_geometry(settings->geometry, &g)) {
-        automatic_size(&g.width, &g.height);
-    }
+    choose_size(settings, sides, &g);
     find_place(settings, &g);
     uint32_t flags = SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI;
     v->window = SDL_CreateWindow(title, g.x, g.y, g.width, g.height, flags);
@@ -112,12 +153,7 @@ struct video *video_open(const struct settings *settings, const char *title, str
 
 void video_close(struct video *v)
 {
-    if (v->enlarged) {
-        SDL_DestroyTexture(v->enlarged);
-    }
-    if (v->picture) {
-        SDL_DestroyTexture(v->picture);
-    }
+    destroy_textures(v);
     if (v->renderer) {
         SDL_DestroyRenderer(v->renderer);
     }
@@ -148,28 +184,41 @@ void video_size(struct video *v, int *width, int *height, double *pixel_ratio)
     *pixel_ratio = window_width > 0 ? (double)*width / window_width : 1;
 }
 
-SDL_Rect video_picture_area(struct video *v)
+void video_reserve(struct video *v, int height)
 {
-    int width, height;
-    double ratio;
-    video_size(v, &width, &height, &ratio);
+    v->reserved = height;
+}
+
+SDL_Rect video_fit(const struct settings *settings, int width, int height, unsigned sides, unsigned side)
+{
     // A pixel of the original screen was higher than wide: 200 lines filled three quarters of the width.
-    int unit_width = WIDTH, unit_height = v->settings->aspect == ASPECT_4_3 ? 240 : HEIGHT;
+    int unit_width = WIDTH, unit_height = settings->aspect == ASPECT_4_3 ? 240 : HEIGHT;
+    int gap = sides > 1 ? width / 160 : 0, left = (int)side * (width + gap) / (int)sides;
+    width = (width - gap) / (int)sides;
     SDL_Rect area = {0, 0, width, height};
-    if (v->settings->scale == SCALE_INTEGER && width >= unit_width && height >= unit_height) {
+    if (settings->scale == SCALE_INTEGER && width >= unit_width && height >= unit_height) {
         int factor = width / unit_width < height / unit_height ? width / unit_width : height / unit_height;
         area.w = unit_width * factor;
         area.h = unit_height * factor;
-    } else if (v->settings->scale != SCALE_STRETCH) {
+    } else if (settings->scale != SCALE_STRETCH) {
         if ((int64_t)width * unit_height > (int64_t)height * unit_width) {
             area.w = (int)(((int64_t)height * unit_width + unit_height / 2) / unit_height);
         } else {
             area.h = (int)(((int64_t)width * unit_height + unit_width / 2) / unit_width);
         }
     }
-    area.x = (width - area.w) / 2;
+    area.x = left + (width - area.w) / 2;
     area.y = (height - area.h) / 2;
     return area;
+}
+
+SDL_Rect video_picture_area(struct video *v, unsigned side)
+{
+    int width, height;
+    double ratio;
+    video_size(v, &width, &height, &ratio);
+    height -= v->reserved < height / 2 ? v->reserved : height / 2;
+    return video_fit(v->settings, width, height, v->sides, side);
 }
 
 // Half the colour, half the mark: what is drawn can still be made out.
@@ -183,93 +232,102 @@ static void tint(uint32_t *row, const uint8_t *marks)
     }
 }
 
-static void upload(struct video *v)
+static void upload(struct picture *p)
 {
     void *target;
     int pitch;
-    if (!v->picture || SDL_LockTexture(v->picture, NULL, &target, &pitch) != 0) {
+    if (!p->texture || SDL_LockTexture(p->texture, NULL, &target, &pitch) != 0) {
         return;
     }
     for (int y = 0; y < HEIGHT; y++) {
         uint32_t *row = (uint32_t *)((char *)target + y * pitch);
-        memcpy(row, v->pixels + y * WIDTH, WIDTH * 4);
-        if (v->tinted) {
-            tint(row, v->marks + y * WIDTH);
+        memcpy(row, p->pixels + y * WIDTH, WIDTH * 4);
+        if (p->tinted) {
+            tint(row, p->marks + y * WIDTH);
         }
     }
-    SDL_UnlockTexture(v->picture);
-    v->enlarged_stale = true;
+    SDL_UnlockTexture(p->texture);
+    p->enlarged_stale = true;
 }
 
-void video_set_picture(struct video *v, const struct session_picture *picture, bool tinted)
+void video_set_picture(struct video *v, unsigned side, const struct session_picture *picture, bool tinted)
 {
+    struct picture *p = &v->pictures[side];
     uint32_t colours[256];
     for (int i = 0; i < 256; i++) {
         const uint8_t *rgb = picture->palette[i];
         colours[i] = 0xff000000u | (uint32_t)rgb[0] << 16 | (uint32_t)rgb[1] << 8 | rgb[2];
     }
     for (int i = 0; i < WIDTH * HEIGHT; i++) {
-        v->pixels[i] = colours[picture->indices[i]];
+        p->pixels[i] = colours[picture->indices[i]];
     }
-    v->tinted = tinted;
+    p->tinted = tinted;
     if (tinted) {
-        memcpy(v->marks, picture->traced, sizeof v->marks);
+        memcpy(p->marks, picture->traced, sizeof p->marks);
     }
-    v->has_picture = true;
-    upload(v);
+    p->there = true;
+    upload(p);
 }
 
 // For the sharp filter: the picture enlarged by whole numbers without blending, to at least the size it is
 // shown at, and blended only from there down; edges are soft by less than a pixel and all of one width.
 // NULL if the renderer cannot.
-static SDL_Texture *enlarge(struct video *v, const SDL_Rect *area)
+static SDL_Texture *enlarge(SDL_Renderer *renderer, struct picture *p, const SDL_Rect *area)
 {
     int x = (area->w + WIDTH - 1) / WIDTH, y = (area->h + HEIGHT - 1) / HEIGHT;
     x = x < 1 ? 1 : x > 16 ? 16 : x;
     y = y < 1 ? 1 : y > 16 ? 16 : y;
-    if (!v->enlarged || v->enlarged_x != x || v->enlarged_y != y) {
-        if (v->enlarged) {
-            SDL_DestroyTexture(v->enlarged);
+    if (!p->enlarged || p->enlarged_x != x || p->enlarged_y != y) {
+        if (p->enlarged) {
+            SDL_DestroyTexture(p->enlarged);
         }
-        v->enlarged = SDL_CreateTexture(v->renderer, SDL_PIXELFORMAT_ARGB8888, SDL_TEXTUREACCESS_TARGET,
+        p->enlarged = SDL_CreateTexture(renderer, SDL_PIXELFORMAT_ARGB8888, SDL_TEXTUREACCESS_TARGET,
                                         WIDTH * x, HEIGHT * y);
-        v->enlarged_x = x;
-        v->enlarged_y = y;
-        v->enlarged_stale = true;
+        p->enlarged_x = x;
+        p->enlarged_y = y;
+        p->enlarged_stale = true;
     }
-    if (v->enlarged && v->enlarged_stale) {
-        SDL_SetTextureScaleMode(v->picture, SDL_ScaleModeNearest);
-        if (SDL_SetRenderTarget(v->renderer, v->enlarged) != 0) {
+    if (p->enlarged && p->enlarged_stale) {
+        SDL_SetTextureScaleMode(p->texture, SDL_ScaleModeNearest);
+        if (SDL_SetRenderTarget(renderer, p->enlarged) != 0) {
             return NULL;
         }
-        SDL_RenderCopy(v->renderer, v->picture, NULL, NULL);
-        SDL_SetRenderTarget(v->renderer, NULL);
-        v->enlarged_stale = false;
+        SDL_RenderCopy(renderer, p->texture, NULL, NULL);
+        SDL_SetRenderTarget(renderer, NULL);
+        p->enlarged_stale = false;
     }
-    return v->enlarged;
+    return p->enlarged;
+}
+
+static void draw_side(struct video *v, unsigned side)
+{
+    struct picture *p = &v->pictures[side];
+    if (!p->there || !p->texture) {
+        return;
+    }
+    SDL_Rect area = video_picture_area(v, side);
+    // Without a fraction to blend, nearest is what sharp comes to, and cheaper.
+    bool exact = area.w % WIDTH == 0 && area.h % HEIGHT == 0;
+    SDL_Texture *source = NULL;
+    if (v->settings->filter == FILTER_SHARP && !exact) {
+        source = enlarge(v->renderer, p, &area);
+    }
+    SDL_ScaleMode mode =
+        source || v->settings->filter == FILTER_LINEAR ? SDL_ScaleModeLinear : SDL_ScaleModeNearest;
+    if (!source) {
+        source = p->texture;
+    }
+    SDL_SetTextureScaleMode(source, mode);
+    SDL_RenderCopy(v->renderer, source, NULL, &area);
 }
 
 void video_draw(struct video *v)
 {
     SDL_SetRenderDrawColor(v->renderer, 0, 0, 0, 255);
     SDL_RenderClear(v->renderer);
-    if (!v->has_picture || !v->picture) {
-        return;
+    for (unsigned i = 0; i < v->sides; i++) {
+        draw_side(v, i);
     }
-    SDL_Rect area = video_picture_area(v);
-    // Without a fraction to blend, nearest is what sharp comes to, and cheaper.
-    bool exact = area.w % WIDTH == 0 && area.h % HEIGHT == 0;
-    SDL_Texture *source = NULL;
-    if (v->settings->filter == FILTER_SHARP && !exact) {
-        source = enlarge(v, &area);
-    }
-    SDL_ScaleMode mode =
-        source || v->settings->filter == FILTER_LINEAR ? SDL_ScaleModeLinear : SDL_ScaleModeNearest;
-    if (!source) {
-        source = v->picture;
-    }
-    SDL_SetTextureScaleMode(source, mode);
-    SDL_RenderCopy(v->renderer, source, NULL, &area);
 }
 
 void video_show(struct video *v)
@@ -296,7 +354,7 @@ bool video_save_picture(const struct video *v, const char *path)
     for (int y = 0; y < HEIGHT; y++) {
         for (int x = 0; x < WIDTH; x++) {
             for (int c = 0; c < 3; c++) {
-                pixels[y][x][c] = (uint8_t)(v->pixels[y * WIDTH + x] >> (16 - 8 * c));
+                pixels[y][x][c] = (uint8_t)(v->pictures[0].pixels[y * WIDTH + x] >> (16 - 8 * c));
             }
         }
     }
@@ -331,14 +389,11 @@ void video_apply(struct video *v)
 
 void video_renew(struct video *v)
 {
-    if (v->enlarged) {
-        SDL_DestroyTexture(v->enlarged);
-    }
-    if (v->picture) {
-        SDL_DestroyTexture(v->picture);
-    }
+    destroy_textures(v);
     make_textures(v);
-    if (v->has_picture) {
-        upload(v);
+    for (unsigned i = 0; i < v->sides; i++) {
+        if (v->pictures[i].there) {
+            upload(&v->pictures[i]);
+        }
     }
 }

@@ -51,7 +51,15 @@ static bool take_frame(void *user, struct session *s, const struct machine_frame
                        const struct frame_figures *figures)
 {
     struct app *app = user;
-    return output_frame(app->output, s, frame, figures);
+    struct split *split = app->split.split;
+    if (split) {
+        split_frame(split, s, figures);
+    }
+    bool goes_on = output_frame(app->output, s, frame, figures);
+    if (split) {
+        split_frame_ends(split);
+    }
+    return goes_on;
 }
 
 static void take_audio(void *user, const int16_t (*samples)[2], size_t count)
@@ -63,14 +71,18 @@ static void take_audio(void *user, const int16_t (*samples)[2], size_t count)
     }
 }
 
-// On the emulation thread; pushing an event is the one thing that SDL allows from there. One at a time: at
-// full speed there are thousands of frames a second.
-static void wake(void *user)
+// Pushing an event is the one thing that SDL allows from other threads. One at a time: at full speed there
+// are thousands of frames a second.
+void app_wake(struct app *app)
 {
-    struct app *app = user;
     if (!atomic_exchange(&app->wake_queued, true)) {
         SDL_PushEvent(&(SDL_Event){.type = app->wake_event});
     }
+}
+
+static void wake(void *user)
+{
+    app_wake(user);
 }
 
 // ---- playing ----
@@ -183,7 +195,9 @@ static bool play(struct app *app)
         live_follow(app);
         pages_follow_trace(app);
         app->dirty |= toast_expire(&app->toasts);
-        if (overlay_refresh(&app->overlay, app->session)) {
+        bool refreshed = overlay_refresh(&app->overlay, app->session);
+        app->dirty |= split_screen_follow(app, refreshed);
+        if (refreshed) {
             app->dirty |= app->loop_page.open || app->panel.open || app->settings->overlay != OVERLAY_OFF;
             if (app->loop_page.open) {
                 pages_refresh_loop(app);
@@ -250,7 +264,7 @@ static bool open_window(struct app *app, const char *title, struct failure *fail
     }
     app->wake_event = SDL_RegisterEvents(1);
     pads_open(&app->pads, app->settings->dead_zone, app->settings->rumble);
-    app->video = video_open(app->settings, title, failure);
+    app->video = video_open(app->settings, app->options->split ? 2 : 1, title, failure);
     if (!app->video) {
         return false;
     }
@@ -279,7 +293,8 @@ static void remember(struct app *app, int status)
     struct settings *settings = app->settings;
     struct geometry now, given;
     bool as_given = config_is_given("window.geometry") && config_geometry(settings->geometry, &given);
-    if (video_place(app->video, &now) &&
+    // The window of a split screen is another one.
+    if (!app->options->split && video_place(app->video, &now) &&
         !(as_given && given.width == now.width && given.height == now.height)) {
         free(settings->geometry);
         settings->geometry = text_format("%dx%d+%d+%d", now.width, now.height, now.x, now.y);
@@ -407,6 +422,12 @@ static int run(struct app *app)
 
     struct failure failure = {0};
     enum status status = session_conclude(app->session, interrupted, &failure);
+    struct failure difference = {0};
+    if (app->split.split && !split_screen_conclude(app, &difference)) {
+        log_line(LOG_ERROR, "%s", difference.text);
+        free(difference.text);
+        status = status == STATUS_OK || status == STATUS_INTERRUPTED ? difference.status : status;
+    }
     if (status == STATUS_FAULT || status == STATUS_ENGINE) {
         launch_blame_wads(&app->launch, &failure);
     }
@@ -414,6 +435,7 @@ static int run(struct app *app)
     bool whole = output_close(app->output, app->session);
     session_end(app->session);
     app->session = NULL;
+    split_screen_end(app);
     if (failure.text) {
         log_line(LOG_ERROR, "%s", failure.text);
         if (!app->quitting && status != STATUS_DIFFERS) {
@@ -444,14 +466,17 @@ static int play_one(struct app *app, struct failure *failure)
         if (app->audio || output_wants_audio(app->output)) {
             callbacks.audio = take_audio;
         }
-        app->session =
-            session_start(&app->launch.setup.config, (unsigned)app->launch.speed, &callbacks, failure);
+        if (!app->options->split || split_screen_start(app, callbacks.audio, failure)) {
+            app->session =
+                session_start(&app->launch.setup.config, (unsigned)app->launch.speed, &callbacks, failure);
+        }
     }
     free(title);
     if (app->session) {
         status = run(app);
         remember(app, status);
     } else if (app->output) {
+        split_screen_end(app);
         audio_close(app->audio);
         app->audio = NULL;
         output_close(app->output, NULL);
@@ -489,6 +514,7 @@ int window_run(struct options *options, struct settings *settings)
     struct failure failure = {0};
     struct app app = {.options = options, .settings = settings, .switched = ACTION_NONE};
     int status = STATUS_OK;
+    bool good = !options->split || twin_open(&app.split.twin, options, settings, &failure);
     config_watch(settings);
     char *conflicts = bindings_conflicts(settings);
     if (conflicts) {
@@ -496,7 +522,7 @@ int window_run(struct options *options, struct settings *settings)
         toast_add(&app.toasts, "two things are on one key: %.*s", (int)strcspn(conflicts, "\n"), conflicts);
     }
     free(conflicts);
-    if (input_bind(&app.input, settings, &failure)) {
+    if (good && input_bind(&app.input, settings, &failure)) {
         status = play_one(&app, &failure);
         while (app.next.count && !failure.text && !interrupt_seen()) {
             clear(&app);
@@ -507,6 +533,7 @@ int window_run(struct options *options, struct settings *settings)
         show_page(&app, "This cannot be played", failure.text, "any key: quit");
     }
     close_window(&app);
+    twin_free(&app.split.twin);
     launch_free(&app.launch);
     text_list_free(&app.next);
     games_free();

@@ -385,6 +385,42 @@ static void message_pages(void)
     look(false);
 }
 
+// What stands below the two pictures of a split screen, in a window of that size or twice as wide.
+static void split_screens(void)
+{
+    static const char *const names[][2] = {
+        {"loops off", "loops on"},
+        {"--engine translate --opt loops=on dispatch=pure", "--engine interp --opt loops=off dispatch=live"}};
+    int wide = width;
+    for (int bits = 0; bits < 32; bits++) {
+        struct split_view view = {
+            .sides = {{bits & 1 ? 1888.8 : 0.88, bits & 2}, {bits & 4 ? 0 : 88.88, true}},
+            .same = 8888888,
+            .differs = bits & 4 ? 8888889 : 0,
+            .waits = bits & 8};
+        wide = bits & 16 ? 2 * width : width;
+        int high = height - split_screen_height(app.fonts);
+        const SDL_Rect pictures[] = {video_fit(app.settings, wide, high, 2, 0),
+                                     video_fit(app.settings, wide, high, 2, 1)};
+        snprintf(where, sizeof where, "%dx%d %s font, split screen %d", wide, height,
+                 fonts_are_built_in(app.fonts) ? "built-in" : "B612", bits);
+        sheet_begin(sheet, app.fonts, wide, height, pictures[0]);
+        split_screen_layout(sheet, pictures, names[bits & 1], &view);
+        look(false);
+        if (!says(bits & 4 ? "frame 8888889 differs; 8888888 were the same"
+                           : "same picture: 8888888 of 8888888 frames")) {
+            complain("it does not say whether the pictures are the same", "");
+        }
+        for (unsigned i = 0; i < sheet->count; i++) {
+            const SDL_Rect *at = &sheet->items[i].at;
+            bool left = at->x + at->w <= pictures[0].x + pictures[0].w, right = at->x >= pictures[1].x;
+            if ((!left && !right) || at->y < pictures[0].y + pictures[0].h) {
+                complain("this is not below its picture", sheet->items[i].text);
+            }
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const int sizes[][2] = {{640, 480},   {800, 600},   {960, 720},   {1024, 768}, {1280, 800},
@@ -418,6 +454,9 @@ int main(int argc, char **argv)
                 loop_pages();
                 message_pages();
             }
+            fonts_set_scale(app.fonts,
+                            sheet_best_scale(height, video_fit(&settings, width, height, 2, 0), 100, 1));
+            split_screens();
         }
         fonts_free(app.fonts);
     }
