@@ -374,9 +374,9 @@ void doom_options_print_help(FILE *stream)
         "  --speed PCT|max       speed of the guest's clock; --ram MiB: its memory (256)\n"
         "  --clock real|virtual  virtual: every run is identical (with --headless the default)\n"
         "  --neural on|off       all that nets switch; --opt of single ones wins\n"
-        "  --opt dispatch=MODE   who picks the kernel of an instruction: off, the tables; hybrid, the\n"
-        "                        tables, with the net's answers counted; pure, the net alone; live, as\n"
-        "                        hybrid with the net asked again at every step, which is slow\n"
+        "  --opt dispatch=MODE   who picks the kernel of an instruction: off, tables; hybrid, tables, with "
+        "the\n"
+        "                        net's answers counted; pure, the net; live, hybrid, asked at every step\n"
         "  --opt loops=on|off    loops that a net has proposed, once proved, are done by kernels\n"
         "  --opt idle=on|off     a guest that only waits for its clock sleeps (real clock)\n"
         "  --verify              run the plain loop beside every replaced one, and compare\n"
@@ -404,16 +404,15 @@ void doom_options_print_help(FILE *stream)
         "  --bench               loops off and on, one minute; =full all demos, =DEMO,... or =FILE.replay\n"
         "  --ab loops|dispatch|idle|engine|neural  what is compared; or A,B: settings or options\n"
         "  --against native,qemu beside them; --runs N a side, --warmup TICS, --out DIR, --plot FILE.svg\n"
-        "  --split loops|dispatch|engine|neural  two pictures side by side while you play, from one input,\n"
-        "                        with the time of each; or A,B as for --ab. Files are of the left side\n"
+        "  --split loops|dispatch|engine|neural  play both at once, side by side, each with its time; or "
+        "A,B\n"
         "  --compare EARLIER.json LATER.json  of two reports: is the later one slower?\n"
         "information\n"
         "  --doctor (what works here), --list-wads, --list-keys, --features, --version, --help\n"
         "  --dump-config, --config FILE, --set SECTION.KEY=VALUE, --log-level error|warning|info|debug\n"
         "\n"
         "In the game: ` opens the panel with every switch; ` then H shows the keys.\n"
-        "Exit status: 0 ok, 1 usage, 2 no WAD, 3 no display, 4 guest fault,\n"
-        "5 --verify, a replay, --bench or --split found a difference, 6 engine error,\n"
-        "7 slower (--compare), 130 Ctrl-C\n",
+        "Exit status: 0 ok, 1 usage, 2 no WAD, 3 no display, 4 guest fault, 5 a difference was found,\n"
+        "6 engine error, 7 slower (--compare), 130 Ctrl-C\n",
         stream);
 }

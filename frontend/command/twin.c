@@ -52,14 +52,14 @@ static bool apply(struct options *options, struct settings *settings, char **mod
                   const struct side_words *side, struct failure *failure)
 {
     struct options said;
-    char **argv = memory_resize(NULL, (side->words.count + 2) * sizeof *argv);
-    argv[0] = "";
-    for (size_t i = 0; i <= side->words.count; i++) {
-        argv[i + 1] = i < side->words.count ? side->words.items[i] : NULL;
+    struct text_list line = {0}; // as main gets it
+    text_list_add(&line, text_copy("neurodoom"));
+    for (size_t i = 0; i < side->words.count; i++) {
+        text_list_add(&line, text_copy(side->words.items[i]));
     }
-    bool good = doom_options_parse(&said, (int)side->words.count + 1, argv, failure) &&
+    bool good = doom_options_parse(&said, (int)line.count, line.items, failure) &&
                 config_apply(settings, &said.settings, failure);
-    free(argv);
+    text_list_free(&line);
     options->dispatch_given |= said.dispatch_given;
     options->loops_given |= said.loops_given;
     options->idle_given |= said.idle_given;
