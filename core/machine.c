@@ -25,6 +25,7 @@
 #include "core/loops/watch.h"
 #include "core/state/fault.h"
 #include "machine_internal.h"
+#include "profile.h"
 
 // Linux signal and si_code numbers, the same on every architecture that we run on.
 enum { SIG_ILL = 4, SIG_TRAP = 5, SIG_BUS = 7, SIG_SEGV = 11 };
@@ -112,7 +113,9 @@ static void present(struct guest *g, const struct machine_frame *frame)
         return;
     machine_publish(m);
     add_trace(g, &shown);
+    g->activity = ACTIVITY_PROGRAM;
     g->config.present(g->config.user, &shown);
+    g->activity = ACTIVITY_SYSTEM;
     skip_time(m);
 }
 
@@ -151,6 +154,9 @@ const char *machine_cache_folder(const machine *m)
 static void forget_code(void *owner, uint64_t address, uint64_t length)
 {
     struct guest *g = owner;
+    struct profile *profile = ((machine *)g)->profile;
+    if (profile)
+        profile_forget(profile);
     if (g->dispatch)
         dispatch_forget(g->dispatch, address, length);
     if (g->translator)
@@ -186,7 +192,7 @@ static void create_loops(machine *m)
 machine *machine_create(const struct machine_config *config, struct error *error)
 {
     isa_init();
-    fault_init(linux_note_host_signal);
+    fault_init(profile_note_signal, linux_note_host_signal);
     // Below 2 GiB, where translated code can address it.
     machine *m =
         mmap(NULL, sizeof *m, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
@@ -220,6 +226,10 @@ machine *machine_create(const struct machine_config *config, struct error *error
         error_set(error, "the host denied the device page: %s", strerror(errno));
     else
         g->process = linux_create(g, error);
+    if (g->process && config->profile && !(m->profile = profile_create(g, error))) {
+        machine_destroy(m);
+        return NULL;
+    }
     if (!g->process) {
         machine_destroy(m);
         return NULL;
@@ -240,6 +250,8 @@ void machine_destroy(machine *m)
     struct guest *g = &m->guest;
     if (!m)
         return;
+    profile_destroy(m->profile);
+    m->profile = NULL;
     moments_destroy(m);
     translator_destroy(g->translator);
     loops_destroy(g->loops);
@@ -400,6 +412,13 @@ bool machine_explain_loop(const machine *m, uint64_t address, struct machine_loo
     return m->guest.loops != NULL;
 }
 
+bool machine_get_profile(const machine *m, struct machine_profile *profile)
+{
+    if (m->profile)
+        profile_get(m->profile, profile);
+    return m->profile != NULL;
+}
+
 void machine_set_idle(machine *m, bool on)
 {
     atomic_store_explicit(&m->guest.idle_wanted, on, memory_order_relaxed);
@@ -417,7 +436,10 @@ enum machine_state machine_run(machine *m, uint64_t budget)
     struct guest *g = &m->guest;
     uint64_t end = budget > UINT64_MAX - g->stats.retired ? UINT64_MAX : g->stats.retired + budget;
     skip_time(m);
+    if (m->profile)
+        profile_begin(m->profile);
     while (g->state == MACHINE_RUNNING && g->stats.retired < end) {
+        g->activity = ACTIVITY_ENGINE;
         uint64_t left = end - g->stats.retired;
         uint64_t slice = g->translating ? TRANSLATED_SLICE : SLICE;
         if (g->dispatch && machine_get_dispatch(m) != dispatch_mode(g->dispatch))
@@ -429,7 +451,12 @@ enum machine_state machine_run(machine *m, uint64_t budget)
             loops_update(g->loops);
         if (g->trace)
             interp_patch_trace(g, true);
+        g->activity = ACTIVITY_GUEST;
         enum stop_reason reason = interp_run(g, left < slice ? left : slice);
+        g->activity = ACTIVITY_ENGINE;
+        if (m->profile)
+            profile_take(m->profile);
+        g->activity = ACTIVITY_SYSTEM;
         switch (reason) {
         case STOP_SVC:
             g->stats.system_calls++;
@@ -458,6 +485,9 @@ enum machine_state machine_run(machine *m, uint64_t budget)
     if (g->state != MACHINE_RUNNING && !g->ahead)
         devices_log_end(g->devices, (uint32_t)g->state);
     machine_publish(m);
+    g->activity = ACTIVITY_PROGRAM;
+    if (m->profile)
+        profile_end(m->profile);
     return g->state;
 }
 

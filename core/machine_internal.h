@@ -11,6 +11,7 @@
 #include "core/state/saved.h"
 
 struct moments;
+struct profile;
 
 struct machine {
     struct guest guest; // first: the guest_host functions find the machine by it
@@ -27,6 +28,7 @@ struct machine {
     pthread_mutex_t publish_lock;
     struct machine_stats published; // what other threads read, under publish_lock
     struct moments *moments; // NULL: none are kept
+    struct profile *profile; // NULL: no samples are taken
 };
 _Static_assert(offsetof(struct machine, guest) == 0, "the host of a guest");
 

@@ -21,6 +21,7 @@
 #include "frontend/prepare.h"
 #include "frontend/record/counters.h"
 #include "frontend/record/explain.h"
+#include "frontend/record/profile.h"
 
 enum { STATUS_OWN = 125, STATUS_NOT_PROGRAM = 126, STATUS_NO_FILE = 127 };
 
@@ -86,6 +87,9 @@ static int run(const struct machine_config *config, const struct options *option
     if (options->stats && !write_stats(options->stats, m, status, failure)) {
         status = STATUS_OWN;
     }
+    if (!profile_report(m, options->profile)) {
+        status = STATUS_OWN;
+    }
     explain_print(m, options->explain_loop);
     struct machine_stats stats;
     machine_get_stats(m, &stats);
@@ -114,6 +118,7 @@ static int set_up_and_run(const struct options *options, const struct settings *
         .envp = (const char *const *)environ,
         .host_stdin = true,
         .clock = MACHINE_CLOCK_REAL,
+        .profile = options->profile,
     };
     int status = STATUS_OWN;
     if (program_grants_make(&grants, &setup.grants, &options->folders, options->program[0], failure) &&

@@ -9,7 +9,7 @@
 
 static _Thread_local struct fault_context *innermost;
 static struct sigaction previous_segv, previous_bus;
-static bool (*take_sent)(const void *siginfo, void *context);
+static fault_taker *take_sample, *take_sent;
 
 void fault_begin(struct fault_context *context, struct guest *g)
 {
@@ -63,7 +63,8 @@ static bool is_store_fault(const ucontext_t *context)
 static void on_fault(int signal, siginfo_t *info, void *host_context)
 {
     struct fault_context *context = innermost;
-    if (info->si_code <= 0 && take_sent(info, host_context)) // sent by kill, not raised here
+    // Sent by kill, not raised here.
+    if (info->si_code <= 0 && (take_sample(info, host_context) || take_sent(info, host_context)))
         return;
     if (context) {
         struct guest *g = context->guest;
@@ -111,9 +112,10 @@ static void install(void)
     sigaction(SIGBUS, &action, &previous_bus);
 }
 
-void fault_init(bool (*note_sent)(const void *siginfo, void *context))
+void fault_init(fault_taker *note_sample, fault_taker *note_sent)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    take_sample = note_sample;
     take_sent = note_sent;
     pthread_once(&once, install);
 }

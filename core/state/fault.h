@@ -7,8 +7,10 @@
 
 // Installs the process-wide handlers that turn host SIGSEGV and SIGBUS on guest memory into guest faults.
 // Once; any thread. Signals that are none of ours go to the handler that was there before, but for those that
-// a process has sent: note_sent (siginfo_t, ucontext_t) says whether it takes them. Async-signal-safe.
-void fault_init(bool (*note_sent)(const void *siginfo, void *context));
+// a process has sent: note_sample and note_sent (siginfo_t, ucontext_t) say whether they take them, the first
+// one first. Async-signal-safe.
+typedef bool fault_taker(const void *siginfo, void *context);
+void fault_init(fault_taker *note_sample, fault_taker *note_sent);
 
 // The calling thread may take host faults from here to the next fault_end: they end at the setjmp on env,
 // with the cpu's fault fields filled. Contexts nest.

@@ -39,6 +39,16 @@ struct guest_host {
 
 enum { AHEAD_BLOCKED = -1 };
 
+// What the emulation thread is at, for samples of it (profile.c), which a signal handler takes.
+enum activity {
+    ACTIVITY_PROGRAM, // what is no business of the machine
+    ACTIVITY_ENGINE, // what is done for the guest's code, before it runs
+    ACTIVITY_GUEST, // its code
+    ACTIVITY_KERNEL, // what stands in for its loop at activity_header
+    ACTIVITY_SYSTEM, // its system calls and the like
+    ACTIVITIES,
+};
+
 struct guest {
     cpu cpu; // first: semantic functions get a pointer to this alone
     struct memory memory;
@@ -74,6 +84,9 @@ struct guest {
     // taken back.
     bool ahead;
     int ahead_frames;
+
+    volatile uint32_t activity; // enum activity
+    volatile uint32_t activity_header;
 
     enum machine_state state;
     int exit_status;

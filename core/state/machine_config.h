@@ -82,6 +82,7 @@ struct machine_config {
     bool loops; // replace what is proved, from the start on
     bool verify; // replaced loops are checked from the start on: machine_set_verify
     bool idle; // see machine_set_idle
+    bool profile; // samples are taken of where time goes: machine_get_profile
     bool record_input; // what reaches the guest from outside is written down: machine_take_input
     const void *replay_input; // such a log, replay_size bytes, takes the outside's place; NULL = none
     size_t replay_size;

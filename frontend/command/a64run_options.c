@@ -11,6 +11,7 @@ static const struct option own_options[] = {
     {"verify", OPTION_FIXED_SETTING, "neural.verify=on", 0},
     {"models", OPTION_PATH, 0, offsetof(struct options, models)},
     {"stats", OPTION_PATH, 0, offsetof(struct options, stats)},
+    {"profile", OPTION_PATH, 0, offsetof(struct options, profile)},
     {"explain-loop", OPTION_LOOP, 0, 0},
     {"prepare", OPTION_REQUEST, 0, REQUEST_PREPARE},
 };
@@ -70,6 +71,9 @@ void a64run_options_print_help(FILE *stream)
         "  --verify         run the plain loop beside every replaced one, and compare\n"
         "  --models FOLDER  where the nets are, if not those that came with a64run\n"
         "  --stats FILE     write the counters of the run to FILE as JSON\n"
+        "  --profile FILE   where host time goes, by function and loop of PROGRAM: samples as text, as "
+        "folded\n"
+        "                   stacks for flame graphs if FILE ends in .folded, as JSON if in .json\n"
         "  --explain-loop ADDRESS  at the end, what became of the loop that begins there\n"
         "  --prepare        translate PROGRAM ahead: run it with these arguments, several times, until next\n"
         "                   to nothing is left to translate, and keep the result for later runs. What it\n"

@@ -266,6 +266,7 @@ static bool prepare_game(struct launch *launch, const struct options *options,
         settings->clock == CLOCK_VIRTUAL || (settings->clock == CLOCK_AUTO && options->headless);
     machine->clock = virtual_clock ? MACHINE_CLOCK_VIRTUAL : MACHINE_CLOCK_REAL;
     machine->ram = (uint64_t)settings->ram << 20;
+    machine->profile = options->profile;
     machine->record_input = options->record_input || options->split; // the right side replays it
     return good;
 }

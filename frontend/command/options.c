@@ -194,6 +194,7 @@ void options_free(struct options *options)
     free(options->doom);
     free(options->frame_hash);
     free(options->stats);
+    free(options->profile);
     free(options->csv);
     free(options->wav);
     free(options->audio_hash);

@@ -68,7 +68,8 @@ struct options {
     uint64_t explain_loop; // its address, or 0
     uint32_t frames; // stop after that many; 0: when the game ends
     struct frame_orders screenshots, saves; // pictures; states of the machine
-    char *frame_hash, *stats, *csv, *json, *wav, *audio_hash, *config_file, *models; // paths or NULL
+    char *frame_hash, *stats, *profile, *csv, *json, *wav, *audio_hash, *config_file,
+        *models; // paths or NULL
     char *state, *record_input, *replay_input; // the same
     bool mangohud; // how --csv is written
     char *split; // what the two sides of a split screen are, or NULL

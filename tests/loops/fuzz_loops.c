@@ -297,7 +297,7 @@ int main(int argc, char **argv)
             random_state = strtoull(argv[++i], NULL, 0) * 0x9e3779b97f4a7c15 + 1;
     }
     isa_init();
-    fault_init(refuse);
+    fault_init(refuse, refuse);
     if (memory_create(&guest.memory, 1 << 30))
         return 1;
     guest.cpu.memory = guest.memory.base;

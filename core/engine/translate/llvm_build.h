@@ -62,7 +62,7 @@ struct build {
     unsigned exit_count;
     unsigned block_index, ops_left; // of the block that is being copied
     // For debug locations, whose line is the guest pc / 4; in precise code the column is the number of
-    // instructions that the block has left.
+    // instructions that the block has left. Where a block begins it is LINE_OF_BLOCK.
     LLVMMetadataRef scope;
     // the loop whose instructions are being copied with what its guard guarantees
     bool in_fast_loop;

@@ -13,6 +13,7 @@
 #include "llvm_jit.h"
 #include "llvm_leave.h"
 #include "llvm_loops.h"
+#include "object.h"
 
 static const struct region_loop *loop_of_header(const struct region *r, unsigned block)
 {
@@ -161,7 +162,10 @@ static void copy_blocks(struct build *u)
         LLVMPositionBuilderAtEnd(u->at, body);
         if (b->count) {
             LLVMValueRef left = build_get(u, VAR_BUDGET);
+            LLVMSetCurrentDebugLocation2(u->at, LLVMDIBuilderCreateDebugLocation(
+                                                    u->j->context, b->pc / 4, LINE_OF_BLOCK, u->scope, NULL));
             left = LLVMBuildSub(u->at, left, build_constant(u, b->count), "");
+            LLVMSetCurrentDebugLocation2(u->at, NULL);
             build_set(u, VAR_BUDGET, left);
             if (r->precise)
                 LLVMSetVolatile(LLVMBuildStore(u->at, left, build_cpu_field(u, offsetof(cpu, budget))), true);

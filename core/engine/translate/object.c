@@ -226,16 +226,25 @@ static uint64_t read_leb128(struct reader *r, bool is_signed)
     return value;
 }
 
-// The last line of an instruction at or before an offset.
+// What is looked for at an offset, all 0 where there is none.
 struct line_search {
     uint64_t offset;
-    struct code_line line; // pc 0: none
+    struct code_line line; // the last one of an access at or before it
+    uint32_t last, known, next; // pc of the last line there, 0 if that is of none; of the last that is of
+                                // one; of the first one behind that is
 };
 
 static void meet_line(struct line_search *search, uint64_t offset, uint64_t line, uint64_t column)
 {
-    if (offset <= search->offset && (uint32_t)line)
-        search->line = (struct code_line){(uint32_t)line * 4, (uint16_t)column};
+    const uint32_t pc = line > 1 ? (uint32_t)line * 4 : 0; // 1 is the function's, where it begins
+    if (offset > search->offset) {
+        search->next = search->next ? search->next : pc;
+        return;
+    }
+    search->last = pc;
+    search->known = pc ? pc : search->known;
+    if (pc && column != LINE_OF_BLOCK)
+        search->line = (struct code_line){pc, (uint16_t)column};
 }
 
 static bool read_lines(struct reader r, struct line_search *search)
@@ -318,6 +327,14 @@ bool object_find_line(const struct linked_object *linked, uint32_t offset, struc
     read_lines((struct reader){linked->lines, linked->lines + linked->lines_size, false}, &search);
     *line = search.line;
     return search.line.pc != 0;
+}
+
+bool object_find_nearest(const struct linked_object *linked, uint32_t offset, uint32_t *pc)
+{
+    struct line_search search = {.offset = offset};
+    read_lines((struct reader){linked->lines, linked->lines + linked->lines_size, false}, &search);
+    *pc = search.last ? search.last : search.next ? search.next : search.known;
+    return *pc != 0;
 }
 
 // ---- linking ----

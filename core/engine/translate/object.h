@@ -28,6 +28,8 @@ struct code_line {
     uint32_t pc;
     uint16_t left;
 };
+// In place of code_line.left where a block of guest code begins, which is no access: for samples.
+enum { LINE_OF_BLOCK = UINT16_MAX };
 
 struct linked_object {
     uint32_t start, size; // address and bytes of its code
@@ -50,5 +52,9 @@ bool object_link(struct code_memory *memory, const unsigned char *bytes, size_t 
 // Finds what the code at offset from its start belongs to; false if no guest instruction's access comes
 // before.
 bool object_find_line(const struct linked_object *linked, uint32_t offset, struct code_line *line);
+
+// For samples: the guest instruction that the code at offset is of, or the next one that the table knows
+// behind it, or else in front; false if it knows none.
+bool object_find_nearest(const struct linked_object *linked, uint32_t offset, uint32_t *pc);
 
 #endif

@@ -98,8 +98,11 @@ bool translate_enter_code(struct translator *t)
 {
     cpu *c = &t->guest->cpu;
     struct slot *s = slot_at(t, (uint32_t)c->pc);
-    if (s && s->state == SLOT_CACHED)
+    if (s && s->state == SLOT_CACHED) {
+        t->guest->activity = ACTIVITY_ENGINE;
         install_cached(t, s);
+        t->guest->activity = ACTIVITY_GUEST;
+    }
     uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
     if (!s || s->state != SLOT_DONE ||
         (stack - (uint64_t)(uintptr_t)t->stack < STACK_BYTES && stack < c->stack_limit))
@@ -416,23 +419,6 @@ void translate_forget(struct translator *t, uint64_t address, uint64_t length)
                 slot_empty(t, s);
         }
     }
-}
-
-bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left)
-{
-    for (unsigned i = 0; i < t->installed_count; i++) {
-        const struct linked_object *o = &t->installed[i].object;
-        if (host_pc - o->start >= o->size)
-            continue;
-        struct code_line line = {.pc = t->installed[i].entries[0]};
-        struct code_line found;
-        if (object_find_line(o, (uint32_t)(host_pc - o->start), &found))
-            line = found;
-        *pc = line.pc;
-        *left = line.left;
-        return true;
-    }
-    return false;
 }
 
 // ---- creation ----

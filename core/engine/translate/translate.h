@@ -61,6 +61,12 @@ void translate_forget(struct translator *t, uint64_t address, uint64_t length);
 // that are not (this one among them), if the code is precise; false if host_pc is not in there.
 bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left);
 
+// For samples, on the emulation thread, or when it has ended. Whether host_pc is in translated code, or in
+// what that shares.
+bool translate_is_code(const struct translator *t, uint64_t host_pc);
+// The guest instruction that the translated code at host_pc is of, or one close by; false if it is of none.
+bool translate_nearest_pc(const struct translator *t, uint64_t host_pc, uint32_t *pc);
+
 // Fills in the translator's part of the counters.
 void translate_get_stats(struct translator *t, struct machine_stats *stats);
 
@@ -123,6 +129,16 @@ static inline void translate_get_stats(struct translator *t, struct machine_stat
 static inline bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left)
 {
     (void)t, (void)host_pc, (void)pc, (void)left;
+    return false;
+}
+static inline bool translate_is_code(const struct translator *t, uint64_t host_pc)
+{
+    (void)t, (void)host_pc;
+    return false;
+}
+static inline bool translate_nearest_pc(const struct translator *t, uint64_t host_pc, uint32_t *pc)
+{
+    (void)t, (void)host_pc, (void)pc;
     return false;
 }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Samples of the emulation thread. A thread of its own wakes about every millisecond, and where the emulation
+// thread is using its processor, takes one. While guest code runs, that takes a signal, whose handler copies
+// registers and the top of the stack; what these say is found out later, on the emulation thread, between two
+// slices. Of anything else it is enough to know that (guest.activity): system calls, which signals could cut
+// short, meet none.
+//
+// The signal is SIGBUS: with SIGSEGV it belongs to the engine (fault.h), so that no guest can block, ignore
+// or see it; and a fault that meets a sample is raised again when the sample is taken.
+#ifndef CORE_PROFILE_H
+#define CORE_PROFILE_H
+
+#include "core/base/error.h"
+#include "core/state/guest.h"
+#include "core/state/machine_profile.h"
+
+struct profile;
+
+// NULL with *error.
+struct profile *profile_create(struct guest *g, struct error *error);
+void profile_destroy(struct profile *p); // NULL is ignored
+
+// The calling thread is the emulation thread, and at work: samples are taken of it from the first call on.
+void profile_begin(struct profile *p);
+// It goes on with something else.
+void profile_end(struct profile *p);
+// Finds out what has been sampled so far, while the guest's code and symbols are still those. Emulation
+// thread, when it has left the guest's code, or when it has ended.
+void profile_take(struct profile *p);
+// The guest's code has changed. Async-signal-safe.
+void profile_forget(struct profile *p);
+
+// What came of it so far: as machine_get_profile.
+void profile_get(struct profile *p, struct machine_profile *profile);
+
+// For fault_init: takes a sample, if the signal asks for one. Async-signal-safe.
+bool profile_note_signal(const void *siginfo, void *context);
+
+#endif

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+#include "profile_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/isa/isa.h"
+
+enum { LENGTH_MAX = 1 << 14 }; // instructions of a function that are looked at
+
+struct function {
+    char *name; // NULL: none
+    uint32_t start, length; // length in instructions
+    bool current; // its code is still that
+    struct {
+        uint32_t header, branch; // indices
+    } * loops;
+    unsigned loop_count;
+    uint16_t *loop_of; // of each instruction: 1 + the index of its smallest loop, 0 = none; NULL: no loops
+};
+
+struct profile_map {
+    struct guest *guest;
+    struct function *functions;
+    size_t count, room;
+};
+
+struct profile_map *profile_map_create(struct guest *g)
+{
+    struct profile_map *m = calloc(1, sizeof *m);
+    if (m)
+        m->guest = g;
+    return m;
+}
+
+void profile_map_destroy(struct profile_map *m)
+{
+    for (size_t i = 0; m && i < m->count; i++) {
+        free(m->functions[i].name);
+        free(m->functions[i].loops);
+        free(m->functions[i].loop_of);
+    }
+    if (m)
+        free(m->functions);
+    free(m);
+}
+
+void profile_map_forget(struct profile_map *m)
+{
+    for (size_t i = 0; i < m->count; i++)
+        m->functions[i].current = false;
+}
+
+// ---- the flow within a function ----
+
+// Where an instruction goes on; indices from the function's start, -1: nowhere in it.
+struct step {
+    int32_t next, target;
+    bool anywhere; // to an address that it computes: a switch
+};
+
+static int32_t inside(int64_t index, uint32_t length)
+{
+    return index >= 0 && index < length ? (int32_t)index : -1;
+}
+
+static struct step step_of(uint32_t word, uint32_t start, uint32_t index, uint32_t length)
+{
+    op o;
+    enum insn id = isa_decode(word, start + index * 4, &o);
+    struct step s = {.next = inside((int64_t)index + 1, length), .target = -1};
+    if (id == INSN_UNDEFINED || id == INSN_ret || id == INSN_brk) {
+        s.next = -1;
+    } else if (id == INSN_br) {
+        s.next = -1;
+        s.anywhere = true;
+    } else if (isa_info[id].kind == KIND_CONDITION || (isa_info[id].kind == KIND_JUMP && id != INSN_bl)) {
+        s.target = inside((int64_t)index + o.disp, length);
+        if (isa_info[id].kind == KIND_JUMP)
+            s.next = -1;
+    }
+    return s;
+}
+
+struct flow {
+    const struct step *steps;
+    uint32_t first, last; // the part that is looked at
+    bool *reached; // from first, without leaving that part
+    bool everywhere; // all of it is, by a switch
+    bool *returns; // to first
+};
+
+static bool reach(struct flow *f, int32_t to)
+{
+    if (to < (int32_t)f->first || to > (int32_t)f->last || f->reached[to])
+        return false;
+    f->reached[to] = true;
+    return true;
+}
+
+static bool reach_from(struct flow *f, uint32_t i)
+{
+    bool more = reach(f, f->steps[i].next) | reach(f, f->steps[i].target);
+    if (f->steps[i].anywhere && !f->everywhere) {
+        memset(f->reached + f->first, true, f->last - f->first + 1);
+        f->everywhere = more = true;
+    }
+    return more;
+}
+
+static bool leads_back(const struct flow *f, int32_t to)
+{
+    return to == (int32_t)f->first || (to > (int32_t)f->first && to <= (int32_t)f->last && f->returns[to]);
+}
+
+// Finds which instructions of the part can be come to from its first, and lead back there.
+static void find_ways(struct flow *f)
+{
+    memset(f->reached + f->first, 0, f->last - f->first + 1);
+    memset(f->returns + f->first, 0, f->last - f->first + 1);
+    f->reached[f->first] = true;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = f->first; i <= f->last; i++)
+            more |= f->reached[i] && reach_from(f, i);
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = f->last + 1; i-- > f->first;) {
+            const struct step *s = &f->steps[i];
+            if (f->returns[i] || !(s->anywhere || leads_back(f, s->next) || leads_back(f, s->target)))
+                continue;
+            f->returns[i] = more = true;
+        }
+    }
+}
+
+// ---- loops ----
+
+// The last branch in the function that goes back to header, or -1.
+static int64_t last_branch_to(const struct step *steps, uint32_t length, uint32_t header)
+{
+    int64_t last = -1;
+    for (uint32_t i = header; i < length; i++)
+        if (steps[i].target == (int32_t)header)
+            last = i;
+    return last;
+}
+
+static void add_loop(struct function *f, const struct flow *flow, uint32_t *sizes)
+{
+    uint32_t size = 0;
+    for (uint32_t i = flow->first; i <= flow->last; i++)
+        size += flow->reached[i] && flow->returns[i];
+    void *more = realloc(f->loops, (f->loop_count + 1) * sizeof *f->loops);
+    if (!more || f->loop_count == UINT16_MAX)
+        return;
+    f->loops = more;
+    f->loops[f->loop_count].header = flow->first;
+    f->loops[f->loop_count].branch = flow->last;
+    f->loop_count++;
+    for (uint32_t i = flow->first; i <= flow->last; i++) {
+        if (!flow->reached[i] || !flow->returns[i] || size >= sizes[i])
+            continue;
+        sizes[i] = size;
+        f->loop_of[i] = (uint16_t)f->loop_count;
+    }
+}
+
+static void find_loops(struct function *f, const uint32_t *words)
+{
+    struct step *steps = malloc(f->length * sizeof *steps);
+    uint32_t *sizes = malloc(f->length * sizeof *sizes);
+    bool *marks = malloc(2 * f->length);
+    f->loop_of = calloc(f->length, sizeof *f->loop_of);
+    bool good = steps && sizes && marks && f->loop_of;
+    for (uint32_t i = 0; good && i < f->length; i++) {
+        steps[i] = step_of(words[i], f->start, i, f->length);
+        sizes[i] = UINT32_MAX;
+    }
+    bool *is_header = good ? calloc(f->length, 1) : NULL;
+    for (uint32_t i = 0; is_header && i < f->length; i++)
+        if (steps[i].target >= 0 && steps[i].target <= (int32_t)i)
+            is_header[steps[i].target] = true;
+    for (uint32_t i = 0; is_header && i < f->length; i++) {
+        if (!is_header[i])
+            continue;
+        struct flow flow = {.steps = steps,
+                            .first = i,
+                            .last = (uint32_t)last_branch_to(steps, f->length, i),
+                            .reached = marks,
+                            .returns = marks + f->length};
+        find_ways(&flow);
+        if (flow.reached[flow.last])
+            add_loop(f, &flow, sizes);
+    }
+    free(steps);
+    free(sizes);
+    free(marks);
+    free(is_header);
+}
+
+// ---- functions ----
+
+static void look_at_code(struct profile_map *m, struct function *f)
+{
+    uint32_t *words = f->length ? malloc(f->length * sizeof *words) : NULL;
+    free(f->loops);
+    free(f->loop_of);
+    f->loops = NULL;
+    f->loop_of = NULL;
+    f->loop_count = 0;
+    f->current = true;
+    if (words && memory_read(&m->guest->memory, f->start, words, f->length * sizeof *words))
+        find_loops(f, words);
+    free(words);
+}
+
+static uint32_t length_of(const struct guest *g, const char *name, uint32_t start)
+{
+    uint32_t length = 0;
+    uint64_t offset;
+    if (!name)
+        return GUEST_PAGE / 4;
+    while (length < LENGTH_MAX && g->host->symbol(g, start + length * 4, &offset) && offset == length * 4)
+        length++;
+    return length;
+}
+
+static bool is_same(const struct function *f, const char *name, uint32_t start)
+{
+    return f->start == start && (name ? f->name && strcmp(f->name, name) == 0 : !f->name);
+}
+
+static struct function *function_at(struct profile_map *m, uint32_t pc)
+{
+    uint64_t offset = pc % GUEST_PAGE;
+    const char *name = m->guest->host->symbol(m->guest, pc, &offset);
+    uint32_t start = name ? pc - (uint32_t)offset : pc & ~(uint32_t)(GUEST_PAGE - 1);
+    for (size_t i = 0; i < m->count; i++)
+        if (is_same(&m->functions[i], name, start))
+            return &m->functions[i];
+    if (m->count == m->room) {
+        size_t room = m->room ? 2 * m->room : 64;
+        void *more = realloc(m->functions, room * sizeof *m->functions);
+        if (!more)
+            return NULL;
+        m->functions = more;
+        m->room = room;
+    }
+    struct function *f = &m->functions[m->count];
+    *f = (struct function){.start = start, .length = length_of(m->guest, name, start)};
+    if (name && !(f->name = strdup(name)))
+        return NULL;
+    m->count++;
+    return f;
+}
+
+struct profile_place profile_map_find(struct profile_map *m, uint32_t pc)
+{
+    struct function *f = function_at(m, pc);
+    if (!f)
+        return (struct profile_place){0};
+    if (!f->current)
+        look_at_code(m, f);
+    struct profile_place place = {.function = f->name, .start = f->start};
+    uint32_t index = (pc - f->start) / 4;
+    unsigned loop = f->loop_of && index < f->length ? f->loop_of[index] : 0;
+    if (loop) {
+        place.header = f->start + f->loops[loop - 1].header * 4;
+        place.branch = f->start + f->loops[loop - 1].branch * 4;
+    }
+    return place;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Where the host's time goes, as samples of the emulation thread, for core.h and for what takes them.
+#ifndef CORE_STATE_MACHINE_PROFILE_H
+#define CORE_STATE_MACHINE_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// What the emulation thread was at.
+enum machine_profile_kind {
+    MACHINE_PROFILE_TRANSLATED, // a function of the guest, translated
+    MACHINE_PROFILE_INTERPRETED, // the same, interpreted
+    MACHINE_PROFILE_KERNEL, // the same: what stands in for one of its loops
+    MACHINE_PROFILE_ENGINE, // decoding, putting translated code in its place, taking these samples
+    MACHINE_PROFILE_SYSTEM, // the guest's system calls, devices and signals
+    MACHINE_PROFILE_PROGRAM, // the host's program: what it does with frames and sound
+    MACHINE_PROFILE_KINDS,
+};
+
+// The samples of one place. Places differ in kind, function or loop.
+struct machine_profile_row {
+    enum machine_profile_kind kind;
+    const char *function; // of the guest; NULL: it has no name, or this is none
+    uint32_t start; // its first instruction, or of what has no name the page; 0: no code of the guest
+    uint32_t header, branch; // of its innermost loop around the sample; header 0: in none
+    uint64_t samples;
+};
+
+struct machine_profile {
+    const struct machine_profile_row *rows; // the most samples first; the machine's
+    size_t row_count;
+    uint64_t samples; // of all rows
+    uint64_t lost; // that there was no room for
+    uint64_t cpu_ns; // CPU time of the emulation thread since machine_run was first called
+};
+
+#endif
