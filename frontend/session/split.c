@@ -195,6 +195,10 @@ static bool take_frame(void *user, struct session *s, const struct machine_frame
     struct split *p = user;
     const char *why;
     pthread_mutex_lock(&p->lock);
+    if (p->closing) { // on its way out it may present once more
+        pthread_mutex_unlock(&p->lock);
+        return true;
+    }
     begin_frame(&p->sides[1], session_machine(s), figures);
     if (machine_get_replay(session_machine(s), &why) == MACHINE_REPLAY_DIVERGED) {
         p->differs = frame->number;

@@ -61,22 +61,12 @@ static void layout_overlay(struct app *app)
         .loops = machine_get_loops(m),
         .verify = machine_has_loops(m) && machine_get_verify(m),
         .idle = machine_get_idle(m),
+        .fixed = split_screen_refuses(app, ACTION_LOOPS),
         .leader = app->settings->leader_key,
         .side = live_side(&app->live),
     };
     status.recording = output_recording(app->output, &status.recorded);
     overlay_layout(&app->sheet, &app->overlay, &status);
-}
-
-// Where the game's picture is; of two sides, for what covers both, where these are.
-static SDL_Rect picture_area(const struct app *app, bool covers)
-{
-    SDL_Rect area = video_picture_area(app->video, 0);
-    if (app->options->split && covers) {
-        SDL_Rect right = video_picture_area(app->video, 1);
-        area.w = right.x + right.w - area.x;
-    }
-    return area;
 }
 
 static void layout_captions(struct app *app)
@@ -93,10 +83,12 @@ static void layout(struct app *app, int width, int height)
     struct sheet *s = &app->sheet;
     bool covers = app->page_text || !app->session || app->loop_page.open || app->panel.open;
     bool split = app->split.split && !covers;
-    SDL_Rect area = picture_area(app, covers);
+    SDL_Rect area = video_picture_area(app->video, 0);
     if (split) {
         width = area.x + area.w;
         height -= split_screen_height(app->fonts);
+    } else if (app->split.split) {
+        area = (SDL_Rect){0, 0, width, height}; // what covers one picture covers both
     }
     sheet_begin(s, app->fonts, width, height, area);
     if (app->page_text) {

@@ -77,6 +77,7 @@ struct overlay_status {
     const char *engine;
     const char *dispatch; // mode, "" if there is none
     bool has_loops, loops, verify, idle; // whether loops can be replaced; the switches
+    bool fixed; // nothing can be switched: a split screen
     const char *leader; // the key
     const char *side; // of live A/B, whose turn it is; "": none
 };

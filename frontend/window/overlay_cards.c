@@ -275,7 +275,7 @@ static void add_message(struct pen *p, const struct overlay *o, const struct ove
     if (o->figures.warming) {
         snprintf(text, sizeof text, "warming up: code is still being compiled");
         ink = (uint32_t)INK_MARK;
-    } else if (!*text && status->has_loops) {
+    } else if (!*text && status->has_loops && !status->fixed) {
         snprintf(text, sizeof text, "%s L switches loops, %s N all nets", status->leader, status->leader);
         ink = (uint32_t)INK_LABEL;
     }
