@@ -59,6 +59,9 @@ static void own_command(struct text_list *words, const struct comparison *c, con
     if (errand != ERRAND_TIMES) {
         add_file(words, "--stats", shop, CHILD_COUNTERS);
     }
+    if (errand == ERRAND_PROFILE) {
+        add_file(words, "--profile", shop, CHILD_PROFILE);
+    }
     if (errand == ERRAND_SOUND) {
         add_file(words, "--audio-hash", shop, CHILD_SOUND);
         if (shop->sound_frames) {

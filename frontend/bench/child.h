@@ -11,6 +11,7 @@ enum errand {
     ERRAND_TIMES,
     ERRAND_WARM_UP, // the counters, too
     ERRAND_SOUND, // and the samples
+    ERRAND_PROFILE, // where time goes: child_profile
 };
 
 // Where runs are made.
@@ -34,5 +35,7 @@ bool child_picture(const struct comparison *c, const struct workshop *shop, size
 
 // The counters of the last run that was made for more than its times, or NULL; the caller deletes them.
 cJSON *child_counters(const struct workshop *shop);
+// What the last run that was made for that has told of where its time went: likewise.
+cJSON *child_profile(const struct workshop *shop);
 
 #endif

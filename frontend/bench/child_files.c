@@ -209,12 +209,22 @@ static bool read_sound(struct comparison *c, const struct child_run_files *files
     return true;
 }
 
+static cJSON *read_json(const struct workshop *shop, const char *name)
+{
+    char *text = read_text(shop->folder, name);
+    cJSON *json = text ? cJSON_Parse(text) : NULL;
+    free(text);
+    return json;
+}
+
 cJSON *child_counters(const struct workshop *shop)
 {
-    char *text = read_text(shop->folder, CHILD_COUNTERS);
-    cJSON *counters = text ? cJSON_Parse(text) : NULL;
-    free(text);
-    return counters;
+    return read_json(shop, CHILD_COUNTERS);
+}
+
+cJSON *child_profile(const struct workshop *shop)
+{
+    return read_json(shop, CHILD_PROFILE);
 }
 
 static bool unreadable(const struct comparison *c, const struct run *run, const char *what,

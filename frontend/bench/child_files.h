@@ -10,6 +10,7 @@
 #define CHILD_HASHES "frames.hash"
 #define CHILD_SOUND "sound.hash"
 #define CHILD_COUNTERS "stats.json"
+#define CHILD_PROFILE "profile.json"
 #define CHILD_ERRORS "errors.log"
 
 struct child_run_files {

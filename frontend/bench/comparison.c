@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "profiles.h"
+
 void comparison_free(struct comparison *c)
 {
     for (size_t i = 0; i < c->side_count; i++) {
@@ -27,6 +29,7 @@ void comparison_free(struct comparison *c)
     free(c->runs);
     free(c->difference.picture);
     free(c->command);
+    profiles_free(&c->profiles);
     cJSON_Delete(c->loops);
     text_list_free(&c->warnings);
     *c = (struct comparison){0};

@@ -63,6 +63,25 @@ struct difference {
     char *picture; // path of a PNG with both frames, or NULL
 };
 
+// A function or loop of the guest, or what is none.
+struct profile_part {
+    char *function, *header; // header "": a function
+    double ms[2]; // of a pass, on each side
+    double samples[2]; // of all passes
+    double credited[2]; // instructions of a pass
+};
+
+struct profile_parts {
+    struct profile_part *items;
+    size_t count;
+};
+
+struct profiles {
+    unsigned passes; // of each side; 0: none was made
+    double samples[2], ms[2]; // of all passes; of one: the emulation thread's CPU time
+    struct profile_parts functions, loops; // the longest first, once profiles_end has been called
+};
+
 struct comparison {
     struct side *sides; // the first two are what is compared; the rest stand beside
     size_t side_count;
@@ -79,6 +98,7 @@ struct comparison {
     double load; // of the machine before the first run
     double steal_percent; // of the time of all cores while it ran, that other guests of the host took
     unsigned cores;
+    struct profiles profiles; // of the first two sides
     cJSON *loops; // the hot loops of the side that replaces them, or NULL
     char *command; // as it was given
     struct text_list warnings;

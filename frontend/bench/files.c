@@ -12,6 +12,7 @@
 #include "frontend/record/mangohud.h"
 #include "frontend/record/record.h"
 #include "frontend/record/report.h"
+#include "profiles.h"
 #include "verdict.h"
 
 bool files_write_runs(const struct comparison *c, const char *path)
@@ -245,6 +246,7 @@ bool files_write_json(const struct comparison *c, const char *path)
     add_comparisons(root, c);
     const cJSON *loops = cJSON_GetObjectItem(c->loops, "hot_loops");
     cJSON_AddItemToObject(root, "hot_loops", loops ? cJSON_Duplicate(loops, true) : cJSON_CreateArray());
+    cJSON_AddItemToObject(root, "profile", profiles_json(c));
     cJSON *warnings = cJSON_AddArrayToObject(root, "warnings");
     for (size_t i = 0; i < c->warnings.count; i++) {
         cJSON_AddItemToArray(warnings, cJSON_CreateString(c->warnings.items[i]));

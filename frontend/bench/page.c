@@ -9,6 +9,7 @@
 #include "frontend/base/host.h"
 #include "frontend/base/paths.h"
 #include "plots.h"
+#include "profiles.h"
 #include "svg.h"
 #include "verdict.h"
 
@@ -39,7 +40,8 @@ static const char style[] =
     "@media screen and (max-width:760px){.plots{grid-template-columns:1fr}}"
     "@page{size:A4;margin:11mm}"
     "@media print{body{margin:0;padding:0;max-width:none;font-size:11px}.second{break-before:page}"
-    "table,.gates,dl{font-size:10px}h1{font-size:21px}}";
+    "table,.gates,dl{font-size:10px}td{padding:2px 6px}"
+    "section{margin-top:8px}section table{margin:2px 0 4px}section td{line-height:1.2}h1{font-size:21px}}";
 
 static const char plot_style[] =
     ".grid{stroke:#e2e2e2}.one{stroke:#333}.mark{stroke:#aaa;stroke-dasharray:3 "
@@ -305,6 +307,7 @@ bool page_write(const struct comparison *c, const char *path)
         write_plots(to, &data);
         plot_data_free(&data);
         write_loops(to, c);
+        profiles_write_page(to, c);
     }
     write_machine(to, c);
     write_method(to, c);

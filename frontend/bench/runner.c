@@ -8,12 +8,17 @@
 #include "frontend/base/clock.h"
 #include "frontend/base/interrupt.h"
 #include "frontend/record/statistics.h"
+#include "profiles.h"
 #include "stage.h"
 
 // --bench ends within a minute on a machine that does the demo in a second.
 static const double quick_seconds = 55, quick_warm_up_seconds = 20, full_warm_up_seconds = 300;
 
 enum { ROUNDS_LEAST = 2, ROUNDS_MOST = 12, BLOCKS_FULL = 10, BLOCKS_MOST = 30 };
+enum { PROFILED_MOST = 6 }; // passes
+
+// For looking where time goes.
+static const double profile_seconds = 8;
 
 // Times have settled when the round before took no side over 5 % more, and translating next to none of it.
 static const double settled_share = 0.95, compiling_share = 0.01;
@@ -28,7 +33,7 @@ static bool make_run(struct comparison *c, const struct workshop *shop, enum err
                      struct failure *failure)
 {
     bool good = child_run(c, shop, errand, &run, failure);
-    if (!good || errand == ERRAND_SOUND) {
+    if (!good || errand == ERRAND_SOUND || errand == ERRAND_PROFILE) {
         free(run.frame_ms);
         free(run.rows);
         return good;
@@ -140,6 +145,30 @@ static double block_seconds(const struct comparison *c)
     return sum;
 }
 
+// Where time goes, of settled sides: of runs by themselves, as taking samples takes time, too.
+static bool profile(struct comparison *c, const struct workshop *shop, struct failure *failure)
+{
+    double fit = profile_seconds / (block_seconds(c) / PASSES);
+    unsigned passes = fit < 1 ? 1 : fit > PROFILED_MOST ? PROFILED_MOST : (unsigned)fit;
+    size_t each = 2 * c->work_count, all = passes * each;
+    stage_begin("looking where time goes", all);
+    for (size_t i = 0; i < all; i++) {
+        struct run run = {.work = i % each / 2, .side = i % 2};
+        if (!go_on(c)) {
+            return true;
+        }
+        if (!make_run(c, shop, ERRAND_PROFILE, run, failure)) {
+            return false;
+        }
+        cJSON *report = child_profile(shop);
+        profiles_add(&c->profiles, run.side, report);
+        cJSON_Delete(report);
+        stage_tell(i + 1, 0);
+    }
+    profiles_end(&c->profiles, passes);
+    return true;
+}
+
 // Decided before anything is measured: who stops where the figures please him proves nothing.
 static unsigned count_blocks(const struct comparison *c, const struct runner_orders *orders, double seconds)
 {
@@ -219,7 +248,8 @@ bool runner_run(struct comparison *c, const struct workshop *shop, const struct 
 {
     int64_t start = clock_now_ns();
     double most = orders->full ? full_warm_up_seconds : quick_warm_up_seconds;
-    bool good = compare_sound(c, shop, failure) && (!go_on(c) || warm_up(c, shop, most, failure));
+    bool good = compare_sound(c, shop, failure) && (!go_on(c) || warm_up(c, shop, most, failure)) &&
+                (!go_on(c) || profile(c, shop, failure));
     if (good && go_on(c)) {
         c->planned = count_blocks(c, orders, quick_seconds - since(start));
         good = measure(c, shop, failure);

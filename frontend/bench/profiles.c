@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "profiles.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "svg.h"
+#include "verdict.h"
+
+enum { SHOWN = 9 }; // functions, and as many loops
+
+static double number_at(const cJSON *object, const char *name)
+{
+    const cJSON *value = cJSON_GetObjectItem(object, name);
+    return cJSON_IsNumber(value) ? value->valuedouble : 0;
+}
+
+static const char *text_at(const cJSON *object, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(object, name));
+    return text ? text : "";
+}
+
+static struct profile_part *part_of(struct profile_parts *parts, const char *function, const char *header)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        if (strcmp(parts->items[i].function, function) == 0 && strcmp(parts->items[i].header, header) == 0) {
+            return &parts->items[i];
+        }
+    }
+    parts->items = memory_resize(parts->items, (parts->count + 1) * sizeof *parts->items);
+    struct profile_part *part = &parts->items[parts->count++];
+    *part = (struct profile_part){.function = text_copy(function), .header = text_copy(header)};
+    return part;
+}
+
+static void add_list(struct profile_parts *parts, size_t side, const cJSON *list)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        struct profile_part *part = part_of(parts, text_at(item, "function"), text_at(item, "header"));
+        part->ms[side] += number_at(item, "ms");
+        part->samples[side] += number_at(item, "samples");
+        part->credited[side] += number_at(item, "credited");
+    }
+}
+
+void profiles_add(struct profiles *p, size_t side, const cJSON *report)
+{
+    p->samples[side] += number_at(report, "samples");
+    p->ms[side] += number_at(report, "cpu_ms");
+    add_list(&p->functions, side, cJSON_GetObjectItem(report, "functions"));
+    add_list(&p->loops, side, cJSON_GetObjectItem(report, "loops"));
+}
+
+static double longest(const struct profile_part *part)
+{
+    return fmax(part->ms[0], part->ms[1]);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    double x = longest(a), y = longest(b);
+    return (x < y) - (x > y);
+}
+
+void profiles_end(struct profiles *p, unsigned passes)
+{
+    struct profile_parts *const all[] = {&p->functions, &p->loops};
+    p->passes = passes;
+    for (size_t s = 0; s < 2; s++) {
+        p->ms[s] /= passes;
+    }
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < all[k]->count; i++) {
+            for (size_t s = 0; s < 2; s++) {
+                all[k]->items[i].ms[s] /= passes;
+                all[k]->items[i].credited[s] /= passes;
+            }
+        }
+        if (all[k]->count) {
+            qsort(all[k]->items, all[k]->count, sizeof *all[k]->items, by_time);
+        }
+    }
+}
+
+static void free_parts(struct profile_parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        free(parts->items[i].function);
+        free(parts->items[i].header);
+    }
+    free(parts->items);
+}
+
+void profiles_free(struct profiles *p)
+{
+    free_parts(&p->functions);
+    free_parts(&p->loops);
+    *p = (struct profiles){0};
+}
+
+// ---- the page ----
+
+// Half of the 95 % interval of a part's time.
+static double margin(const struct profiles *p, const struct profile_part *part, size_t side)
+{
+    double n = p->samples[side], share = n > 0 ? part->samples[side] / n : 0;
+    return n > 0 ? 1.96 * sqrt(share * (1 - share) / n) * p->ms[side] : 0;
+}
+
+static void write_bars(FILE *to, const struct profile_part *part, double largest)
+{
+    fputs("<td class=\"word\" style=\"width:90px\"><svg width=\"86\" height=\"13\" aria-hidden=\"true\">",
+          to);
+    for (unsigned s = 0; s < 2; s++) {
+        fprintf(to, "<rect y=\"%u\" width=\"%.1f\" height=\"6\" fill=\"%s\"/>", s * 7,
+                largest > 0 ? 86 * part->ms[s] / largest : 0, series_colour(s));
+    }
+    fputs("</svg></td></tr>\n", to);
+}
+
+static void write_times(FILE *to, const struct profiles *p, const struct profile_part *part)
+{
+    for (size_t s = 0; s < 2; s++) {
+        if (part->samples[s] > 0) {
+            fprintf(to, "<td>%.1f</td><td>± %.1f</td>", part->ms[s], margin(p, part, s));
+        } else {
+            fputs("<td>–</td><td></td>", to);
+        }
+    }
+}
+
+static void write_table(FILE *to, const struct comparison *c, const struct profile_parts *parts)
+{
+    bool loops = parts == &c->profiles.loops;
+    double largest = parts->count ? longest(&parts->items[0]) : 0;
+    fprintf(to, "<table><tr><th>%s</th>", loops ? "loop in" : "function");
+    for (unsigned s = 0; s < 2; s++) {
+        fputs("<th colspan=\"2\">", to);
+        series_key(to, s);
+        write_escaped(to, c->sides[s].name);
+        fputs("<br>ms a pass</th>", to);
+    }
+    fputs("<th></th></tr>\n", to);
+    for (size_t i = 0; i < parts->count && i < SHOWN; i++) {
+        const struct profile_part *part = &parts->items[i];
+        fputs("<tr><td>", to);
+        write_escaped(to, part->function);
+        if (loops) {
+            fprintf(to, " <span class=\"small\">%s</span>", part->header);
+        }
+        fputs("</td>", to);
+        write_times(to, &c->profiles, part);
+        write_bars(to, part, largest);
+    }
+    fputs("</table>\n", to);
+}
+
+void profiles_write_page(FILE *to, const struct comparison *c)
+{
+    const struct profiles *p = &c->profiles;
+    if (!p->passes) {
+        return;
+    }
+    fputs("<section><h2>Where time goes</h2><div class=\"plots\"><div>\n", to);
+    write_table(to, c, &p->functions);
+    fputs("</div><div>\n", to);
+    write_table(to, c, &p->loops);
+    char *a = verdict_number(p->samples[0]), *b = verdict_number(p->samples[1]);
+    fprintf(to,
+            "</div></div><p class=\"small\">CPU time of the thread that emulates, sampled in %u further "
+            "passes of "
+            "each side (%s and %s samples), which count in no other figure; ± is half of a 95 %% interval. A "
+            "loop's time is part of its function's. [system calls]: and devices; [engine]: decoding, putting "
+            "translated code in its place; [host program]: what is done with frames.</p></section>\n",
+            p->passes, a, b);
+    free(a);
+    free(b);
+}
+
+// ---- the report ----
+
+static cJSON *list_json(const struct profile_parts *parts)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct profile_part *part = &parts->items[i];
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "function", part->function);
+        if (*part->header) {
+            cJSON_AddStringToObject(object, "header", part->header);
+        }
+        cJSON_AddItemToObject(object, "ms", cJSON_CreateDoubleArray(part->ms, 2));
+        cJSON_AddItemToObject(object, "samples", cJSON_CreateDoubleArray(part->samples, 2));
+        cJSON_AddItemToObject(object, "credited", cJSON_CreateDoubleArray(part->credited, 2));
+        cJSON_AddItemToArray(list, object);
+    }
+    return list;
+}
+
+cJSON *profiles_json(const struct comparison *c)
+{
+    const struct profiles *p = &c->profiles;
+    if (!p->passes) {
+        return cJSON_CreateNull();
+    }
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddNumberToObject(root, "passes", p->passes);
+    cJSON_AddItemToObject(root, "samples", cJSON_CreateDoubleArray(p->samples, 2));
+    cJSON_AddItemToObject(root, "ms", cJSON_CreateDoubleArray(p->ms, 2));
+    cJSON_AddItemToObject(root, "functions", list_json(&p->functions));
+    cJSON_AddItemToObject(root, "loops", list_json(&p->loops));
+    return root;
+}
