@@ -4,6 +4,7 @@
 
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Core.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -183,6 +184,23 @@ static bool jit_compile_glue(struct jit *j, struct jit_object *object)
 
 // ---- creation ----
 
+// What takes much of LLVM's time and brings nothing to what a region is, together a sixth of it, a third
+// where code is precise: values of variables tracked through the code, of which there are none; the two
+// schedulers, whose work the host does itself; addresses of loops, which guest code has computed as they are;
+// vectors in place of masks. LLVM has them as options of the process: they are given once, to the library's
+// own copy.
+static void initialize_llvm(void)
+{
+    static const char *const options[] = {"translate",         "-experimental-debug-variable-locations=false",
+                                          "-enable-misched=0", "-disable-post-ra",
+                                          "-disable-lsr",      "-disable-x86-domain-reassignment"};
+    LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, "");
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+}
+
 static void jit_destroy(struct jit *j)
 {
     if (!j)
@@ -199,14 +217,6 @@ static void jit_destroy(struct jit *j)
         LLVMDisposeModule(j->templates);
     LLVMContextDispose(j->context);
     free(j);
-}
-
-static void initialize_llvm(void)
-{
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
 }
 
 static struct jit *jit_create(enum level level, struct error *error)
