@@ -64,7 +64,7 @@ static int64_t place(struct linux_process *p, uint64_t hint, uint64_t length, ui
     if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
         if (hint % GUEST_PAGE)
             return -EINVAL;
-        if (!in_space(hint, length))
+        if (!in_space(hint, length) || hint + length > GUEST_MMAP_END)
             return -ENOMEM;
         if (hint < GUEST_MMAP_MIN)
             return -EPERM;
@@ -180,7 +180,7 @@ int64_t sys_mremap(struct linux_process *p, const uint64_t *a)
     int result = check_source(m, from, old, new > old);
     if (result)
         return result;
-    if (fixed && (to % GUEST_PAGE || to < GUEST_MMAP_MIN || !in_space(to, new) ||
+    if (fixed && (to % GUEST_PAGE || to < GUEST_MMAP_MIN || !in_space(to, new) || to + new > GUEST_MMAP_END ||
                   (to < from + old && from < to + new)))
         return -EINVAL;
     if (new < old) {

@@ -71,11 +71,12 @@ static bool in_space(uint64_t address, uint64_t length)
     return address < GUEST_SPACE && length <= GUEST_SPACE - address;
 }
 
-// A page-aligned range that the guest may map: not empty, and not below GUEST_MMAP_MIN.
+// A page-aligned range that the guest may map: not empty, not below GUEST_MMAP_MIN, nor above
+// GUEST_MMAP_END.
 static bool valid_range(uint64_t address, uint64_t length)
 {
-    return length && !((address | length) % GUEST_PAGE) && in_space(address, length) &&
-           address >= GUEST_MMAP_MIN;
+    return length && !((address | length) % GUEST_PAGE) && address >= GUEST_MMAP_MIN &&
+           address < GUEST_MMAP_END && length <= GUEST_MMAP_END - address;
 }
 
 static uint64_t counted_bytes(const struct memory *m, uint64_t address, uint64_t length)

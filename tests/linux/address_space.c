@@ -41,6 +41,7 @@ static int mapping(struct memory *m)
     CHECK(memory_move(m, 0x100000, 0x10000, 0x108000) == -EINVAL);
     CHECK(memory_map(m, 0x8000, GUEST_PAGE, RW) == -EINVAL);
     CHECK(memory_map(m, GUEST_SPACE - GUEST_PAGE, 2 * GUEST_PAGE, RW) == -EINVAL);
+    CHECK(memory_map(m, GUEST_SPACE - 0x10000, 2 * GUEST_PAGE, RW) == -EINVAL); // the last 60 KiB
     CHECK(memory_map(m, 0x20000000, (1u << 30) - 0x10000, RW) == -ENOMEM);
     CHECK(memory_map(m, 0x20000000, 1u << 30, PROT_NONE) == 0 && m->mapped == 0x20000);
     CHECK(memory_protect(m, 0x20000000, 1u << 30, RW) == -ENOMEM);

@@ -35,16 +35,22 @@ FORM(form16, "ldxr x1, [x0]\n stxr w2, x1, [x0]")
 FORM(form17, ".arch armv8-a+lse\n ldadd x1, x2, [x0]")
 FORM(form18, "ldur d0, [x0, #-16]")
 FORM(form19, "strb w1, [x0, #4095]")
+// A register whose value has been accessed, then another one: straight on, by a sum, the next time round, on
+// one of two ways that join.
+FORM(form20, "mov x2, sp\n ldr x1, [x2]\n mov x2, x0\n ldr x1, [x2, #8]")
+FORM(form21, "mov x2, sp\n ldr x1, [x2]\n sub x3, x0, x2\n add x2, x2, x3\n str x1, [x2, #16]")
+FORM(form22, "mov x4, #2\n mov x2, sp\n 1: ldr x1, [x2, #8]\n mov x2, x0\n sub x4, x4, #1\n cbnz x4, 1b")
+FORM(form23, "mov x2, sp\n ldr x1, [x2]\n tbz x0, #6, 1f\n mov x2, x0\n 1: ldr x1, [x2, #8]\n ldr x1, [x0]")
 
-static void (*const forms[])(uint64_t) = {form0,  form1,  form2,  form3,  form4,  form5,  form6,
-                                          form7,  form8,  form9,  form10, form11, form12, form13,
-                                          form14, form15, form16, form17, form18, form19};
+static void (*const forms[])(uint64_t) = {form0,  form1,  form2,  form3,  form4,  form5,  form6,  form7,
+                                          form8,  form9,  form10, form11, form12, form13, form14, form15,
+                                          form16, form17, form18, form19, form20, form21, form22, form23};
 
 int main(int argc, char **argv)
 {
     if (argc != 3)
         return 2;
-    void (*form)(uint64_t) = forms[atoi(argv[1]) % 20];
+    void (*form)(uint64_t) = forms[atoi(argv[1]) % 24];
     // +N: beyond what is good, N bytes
     uint64_t address =
         strtoull(argv[2], NULL, 16) + (argv[2][0] == '+' ? (uint64_t)(uintptr_t)good + 2048 : 0);

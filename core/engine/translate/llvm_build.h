@@ -11,6 +11,22 @@
 enum { ADDRESS_SPACE_GUEST = 256 }; // relative to gs
 #define WILD_BITS 0x00ffffff00000000u // of an address beyond the guest's 4 GiB: not the top byte
 
+enum { NEAR_LOADS_MAX = 8 };
+
+// How many bytes at most lie between the address that is in each of x0 to x30 and SP, and one that has been
+// accessed (llvm_near.h).
+struct near {
+    uint16_t x[32];
+};
+
+// A register that the instruction being copied has loaded.
+struct near_load {
+    LLVMValueRef value;
+    uint8_t x;
+    bool is_current; // the register has not been written since
+    uint16_t distance; // as in struct near
+};
+
 struct block_build {
     LLVMBasicBlockRef start, body, end; // what leads here goes to, its ops' first and last LLVM block
     // Of a loop that begins here: behind its guard; and where it goes back to: there, or to what counts
@@ -20,6 +36,8 @@ struct block_build {
     var_set written, dirty; // by its ops; possibly newer than guest_cpu at its start
     bool flags_live; // at its start: read before they are written
     bool quiet_loop; // it is the header of one that calls nobody
+    bool copied;
+    struct near near; // at its end
 };
 
 // What a value of a template stands for in the copy: a value, or an address within cpu or op.
@@ -64,6 +82,11 @@ struct build {
     // For debug locations, whose line is the guest pc / 4; in precise code the column is the number of
     // instructions that the block has left. Where a block begins it is LINE_OF_BLOCK.
     LLVMMetadataRef scope;
+    struct near near; // here
+    struct near_load near_load[NEAR_LOADS_MAX]; // of the instruction
+    unsigned near_loads;
+    LLVMValueRef near_check; // the condition of its latest check
+    bool near_sometimes; // what is copied now of it is not always done
     // the loop whose instructions are being copied with what its guard guarantees
     bool in_fast_loop;
     unsigned next_access; // of its summary

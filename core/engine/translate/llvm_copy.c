@@ -7,6 +7,7 @@
 
 #include "core/isa/cpu.h"
 #include "core/loops/expr/summary.h"
+#include "llvm_near.h"
 
 static unsigned key_slot(const struct build *u, LLVMValueRef v)
 {
@@ -166,6 +167,7 @@ static void copy_access(struct build *u, LLVMValueRef i, const struct region_op 
         }
     }
     LLVMValueRef copy = copy_plainly(u, i);
+    near_note_access(u, LLVMGetOperand(copy, LLVMIsALoadInst(copy) ? 0 : 1));
     if (LLVMIsALoadInst(i) && (u->r->precise || isa_info[o->insn].writes & MEMORY))
         map_value(u, i, keep_apart(u, copy));
     if (u->r->precise)
@@ -194,13 +196,15 @@ static bool is_hoisted(const struct build *u, const struct region_op *o)
 static void copy_is_wild(struct build *u, LLVMValueRef i, const struct region_op *o)
 {
     LLVMTypeRef type = LLVMTypeOf(i);
-    if (!u->r->checked || is_hoisted(u, o)) {
+    LLVMValueRef address = value_of(u, LLVMGetOperand(i, 0));
+    if (!u->r->checked || is_hoisted(u, o) || near_covers(u, address)) {
         map_value(u, i, LLVMConstNull(type));
         return;
     }
-    LLVMValueRef address = value_of(u, LLVMGetOperand(i, 0));
     LLVMValueRef beyond = LLVMBuildAnd(u->at, address, build_constant(u, WILD_BITS), "");
-    map_value(u, i, LLVMBuildICmp(u->at, LLVMIntNE, beyond, build_constant(u, 0), ""));
+    LLVMValueRef is_wild = LLVMBuildICmp(u->at, LLVMIntNE, beyond, build_constant(u, 0), "");
+    near_note_check(u, is_wild);
+    map_value(u, i, is_wild);
 }
 
 // An access that faults, as nothing is mapped there, once the address is noted. The instruction's mark comes
@@ -264,8 +268,11 @@ static void copy_instruction(struct build *u, LLVMValueRef i, const struct regio
             copy_op_load(u, i, &o->op, m.offset);
         } else if (m.base == BASE_CPU) {
             LLVMValueRef part = part_of_variable(u, m.offset, LLVMTypeOf(i), false);
-            map_value(u, i,
-                      part ? LLVMBuildLoad2(u->at, LLVMTypeOf(i), part, "") : LLVMConstNull(LLVMTypeOf(i)));
+            LLVMValueRef value =
+                part ? LLVMBuildLoad2(u->at, LLVMTypeOf(i), part, "") : LLVMConstNull(LLVMTypeOf(i));
+            if (part)
+                near_note_load(u, m.offset, value);
+            map_value(u, i, value);
         } else {
             copy_access(u, i, o);
         }
@@ -279,8 +286,10 @@ static void copy_instruction(struct build *u, LLVMValueRef i, const struct regio
             LLVMValueRef value = value_of(u, LLVMGetOperand(i, 0));
             LLVMValueRef part = m.base == BASE_CPU ? part_of_variable(u, m.offset, LLVMTypeOf(value), true)
                                                    : (u->failed = true, NULL);
-            if (part)
+            if (part) {
+                near_note_store(u, m.offset, value);
                 LLVMBuildStore(u->at, value, part);
+            }
         }
         return;
     }
@@ -447,6 +456,7 @@ static void copy_terminator(struct build *u, struct copy *c, LLVMValueRef i, uns
             bool yes = LLVMConstIntGetZExtValue(condition);
             LLVMBuildBr(u->at, copy_edge(u, c, from, LLVMGetSuccessor(i, yes ? 0 : 1)));
         } else {
+            near_note_branch(u, condition);
             LLVMBasicBlockRef yes = copy_edge(u, c, from, LLVMGetSuccessor(i, 0));
             LLVMBasicBlockRef no = copy_edge(u, c, from, LLVMGetSuccessor(i, 1));
             unsigned weights = LLVMGetMDKindIDInContext(u->j->context, "prof", 4);
@@ -465,6 +475,7 @@ static void copy_terminator(struct build *u, struct copy *c, LLVMValueRef i, uns
             LLVMBuildBr(u->at, copy_edge(u, c, from, to));
             return;
         }
+        near_note_branch(u, NULL);
         LLVMValueRef copy =
             LLVMBuildSwitch(u->at, value, copy_edge(u, c, from, LLVMGetSwitchDefaultDest(i)), cases - 1);
         for (unsigned k = 1; k < cases; k++)
@@ -490,6 +501,7 @@ LLVMValueRef copy_template(struct build *u, const struct region_op *o)
         location = LLVMDIBuilderCreateDebugLocation(u->j->context, o->pc / 4, u->r->precise ? u->ops_left : 0,
                                                     u->scope, NULL);
     LLVMSetCurrentDebugLocation2(u->at, location);
+    near_begin_op(u);
     u->generation++;
     map_to(u, LLVMGetParam(t->function, 0), (struct mapped){.base = BASE_CPU});
     map_to(u, LLVMGetParam(t->function, 1), (struct mapped){.base = BASE_OP});

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-// The blocks that a block leads to within the region; returns how many.
-static unsigned successors(const struct region_block *b, int to[2])
+unsigned flow_successors(const struct region_block *b, int to[2])
 {
     unsigned count = 0;
     if (b->next >= 0 && b->end != END_STOP && b->end != END_EXIT)
@@ -46,7 +45,7 @@ static void find_quiet_loops(struct build *u)
         inside[header] = true;
         for (unsigned i = 0; i < r->block_count; i++) {
             int to[2];
-            unsigned count = successors(&r->blocks[i], to);
+            unsigned count = flow_successors(&r->blocks[i], to);
             for (unsigned k = 0; k < count; k++)
                 if (to[k] == (int)header && r->blocks[i].pc > last)
                     last = r->blocks[i].pc;
@@ -56,7 +55,7 @@ static void find_quiet_loops(struct build *u)
             for (unsigned i = 0; i < r->block_count; i++) {
                 const struct region_block *b = &r->blocks[i];
                 int to[2];
-                unsigned count = successors(b, to);
+                unsigned count = flow_successors(b, to);
                 bool between = b->context != r->blocks[header].context || (b->pc >= first && b->pc <= last);
                 for (unsigned k = 0; k < count && between && !inside[i]; k++)
                     if (inside[to[k]])
@@ -86,7 +85,7 @@ void flow_find_dirty(struct build *u)
                 all = any;
             for (unsigned from = 0; from < r->block_count; from++) {
                 int to[2];
-                unsigned count = successors(&r->blocks[from], to);
+                unsigned count = flow_successors(&r->blocks[from], to);
                 for (unsigned k = 0; k < count; k++) {
                     if (to[k] != (int)i)
                         continue;

@@ -5,6 +5,8 @@
 
 #include "llvm_build.h"
 
+// The blocks that a block leads to within the region; returns how many. Needs nothing.
+unsigned flow_successors(const struct region_block *b, int to[2]);
 // Fills in u->block[].dirty: which variables are newer than guest_cpu.
 void flow_find_dirty(struct build *u);
 // Fills in u->block[].flags_live.

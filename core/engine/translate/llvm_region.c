@@ -13,6 +13,7 @@
 #include "llvm_jit.h"
 #include "llvm_leave.h"
 #include "llvm_loops.h"
+#include "llvm_near.h"
 #include "object.h"
 
 static const struct region_loop *loop_of_header(const struct region *r, unsigned block)
@@ -155,7 +156,10 @@ static void copy_blocks(struct build *u)
     }
     for (unsigned i = 0; i < r->loop_count; i++)
         llvm_loop_place(u, &r->loops[i]);
-    for (unsigned i = 0; i < r->block_count && !u->failed; i++) {
+    uint16_t order[REGION_BLOCKS_MAX];
+    near_order(u, order);
+    for (unsigned n = 0; n < r->block_count && !u->failed; n++) {
+        unsigned i = order[n];
         const struct region_block *b = &r->blocks[i];
         LLVMBasicBlockRef body = build_block(u);
         u->written = (var_set){0};
@@ -171,6 +175,7 @@ static void copy_blocks(struct build *u)
                 LLVMSetVolatile(LLVMBuildStore(u->at, left, build_cpu_field(u, offsetof(cpu, budget))), true);
         }
         u->block_index = i;
+        near_begin_block(u, i);
         for (unsigned k = 0; k < b->count && !u->failed; k++) {
             const struct region_op *o = &r->ops[b->first + k];
             u->ops_left = b->count - k;
@@ -183,6 +188,7 @@ static void copy_blocks(struct build *u)
         u->block[i].end = LLVMGetInsertBlock(u->at);
         u->block[i].written = u->written;
         u->block[i].body = body;
+        near_end_block(u, i);
     }
 }
 
