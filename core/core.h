@@ -136,6 +136,13 @@ bool machine_get_idle(const machine *m);
 // is these pieces behind one another. When machine_run does not run, or in present.
 void machine_take_input(machine *m, uint8_t **bytes, size_t *size);
 
+// Begins a log of what comes from outside, as config.record_input does at the start: it can be cut behind any
+// frame that is presented from now on. Without effect if there is a log. When machine_run does not run.
+void machine_record_input(machine *m);
+// As config.replay_input, again and from the start of that log, which stays the caller's. Before m becomes
+// what it was where the log began.
+void machine_replay_input(machine *m, const void *log, size_t size);
+
 // How far a log reaches: to its last whole frame, or to the program's end.
 struct machine_input {
     size_t size; // bytes that count; what follows them is of a frame that was not presented any more
@@ -202,6 +209,13 @@ bool machine_return_to(machine *m, uint64_t moment, struct error *error);
 // log have known nothing of it. False, without that frame, if the program wants to do what cannot be taken
 // back (*error is empty), or with *error as machine_return_to.
 bool machine_run_ahead(machine *m, unsigned frames, struct error *error);
+
+// The moments from first to the newest, as bytes: with machine_save of the same stand another machine can go
+// back to them. False with *error: they are not kept, or there is not enough memory.
+bool machine_save_moments(machine *m, uint64_t first, struct machine_bytes *bytes, struct error *error);
+// m keeps moments, and has just become what machine_save said at the newest of these, which take the place of
+// its own. The bytes are our own. False with *error.
+bool machine_load_moments(machine *m, const void *data, size_t size, struct error *error);
 
 struct machine_moments {
     uint64_t first, last; // their numbers: 0 and 0, if there are none

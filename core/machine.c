@@ -538,6 +538,17 @@ void machine_take_input(machine *m, uint8_t **bytes, size_t *size)
     devices_take_log(m->guest.devices, bytes, size);
 }
 
+void machine_record_input(machine *m)
+{
+    if (devices_get_log(m->guest.devices)->mode == INPUT_LIVE)
+        devices_set_log(m->guest.devices, &(struct input_log){.mode = INPUT_RECORDED});
+}
+
+void machine_replay_input(machine *m, const void *log, size_t size)
+{
+    devices_set_log(m->guest.devices, &(struct input_log){.mode = INPUT_REPLAYED, .from = log, .end = size});
+}
+
 bool machine_measure_input(const void *log, size_t size, uint64_t most, struct machine_input *input)
 {
     struct input_extent extent;

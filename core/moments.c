@@ -353,6 +353,83 @@ bool machine_return_to(machine *m, uint64_t moment, struct error *error)
     return good || machine_break(m, error);
 }
 
+// ---- for another machine ----
+
+// In front of the rest of the newest moment, and of the way back from each to the one before.
+struct past_header {
+    uint64_t first, last, rest_size;
+};
+struct past_step {
+    uint64_t size, raw;
+};
+
+bool machine_save_moments(machine *m, uint64_t first, struct machine_bytes *bytes, struct error *error)
+{
+    struct moments *k = m->moments;
+    *bytes = (struct machine_bytes){NULL, 0};
+    if (!k || first < k->first || first > k->last)
+        return error_set(error, "moment %" PRIu64 " is not kept", first);
+    struct saved s = saved_writer();
+    struct past_header header = {first, k->last, k->rest.size};
+    SAVED(&s, header);
+    saved_bytes(&s, k->rest.data, k->rest.size);
+    for (uint64_t i = first + 1; i <= k->last; i++) {
+        struct moment *moment = &k->list[i - k->first];
+        struct past_step step = {moment->size, moment->raw};
+        SAVED(&s, step);
+        saved_bytes(&s, moment->packed, moment->size);
+    }
+    if (s.failed) {
+        free(s.data);
+        return error_set(error, "there is not enough memory to keep moments");
+    }
+    *bytes = (struct machine_bytes){s.data, s.size};
+    return true;
+}
+
+// Takes the steps over; what is there already stays if that fails.
+static bool read_steps(struct moments *k, const struct past_header *header, struct saved *s)
+{
+    for (uint64_t i = header->first; i <= header->last; i++) {
+        struct past_step step = {0};
+        struct moment moment = {0};
+        if (i > header->first) {
+            SAVED(s, step);
+            moment = (struct moment){malloc(step.size), step.size, step.raw};
+        }
+        if (!grow(k) || (step.size && !moment.packed)) {
+            free(moment.packed);
+            return false;
+        }
+        if (moment.packed)
+            saved_bytes(s, moment.packed, moment.size);
+        k->list[i - header->first] = moment;
+        k->packed += moment.size;
+        k->last = i;
+    }
+    return !s->failed;
+}
+
+bool machine_load_moments(machine *m, const void *data, size_t size, struct error *error)
+{
+    struct moments *k = m->moments;
+    struct saved s = saved_reader(data, size), rest = saved_writer();
+    struct past_header header;
+    if (!k || !machine_add_moment(m, error))
+        return k || error_set(error, "no moments are kept");
+    SAVED(&s, header);
+    uint8_t *to = saved_extend(&rest, header.rest_size);
+    if (to)
+        saved_bytes(&s, to, header.rest_size);
+    forget_all(k);
+    k->first = header.first;
+    k->last = header.first - 1;
+    free(k->rest.data);
+    k->rest = rest;
+    return (to && read_steps(k, &header, &s)) ||
+           error_set(error, "there is not enough memory to keep moments");
+}
+
 // ---- and forward ----
 
 #define AHEAD_MOST 200000000u // instructions; a frame has a hundredth of that

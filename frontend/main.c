@@ -4,6 +4,7 @@
 
 #include "frontend/base/log.h"
 #include "frontend/bench/bench.h"
+#include "frontend/bench/rerun.h"
 #include "frontend/command/about.h"
 #include "frontend/command/config.h"
 #include "frontend/command/doom_options.h"
@@ -31,6 +32,7 @@ static int answer(struct options *options, struct settings *settings)
     case REQUEST_DUMP_CONFIG: config_dump(settings, stdout); break;
     case REQUEST_BENCH: return bench_run(options, settings);
     case REQUEST_COMPARE: return bench_compare(options);
+    case REQUEST_RERUN: return rerun_run(options, settings);
     case REQUEST_PREPARE: return prepare_run(options, settings);
     case REQUEST_DOCTOR:
     case REQUEST_FEATURES: break; // screen_run's

@@ -69,15 +69,16 @@ struct devices *devices_create(const struct guest *g)
         d->page->info.clock_mode = devices_clock_mode(d);
         d->page->audio.wanted = d->hears;
     }
+    d->live = true;
     if (g->config.record_input)
-        d->input.mode = INPUT_RECORDED;
+        devices_set_log(d, &(struct input_log){.mode = INPUT_RECORDED});
     if (g->config.more_input)
-        d->input =
-            (struct input_log){.mode = INPUT_REPLAYED, .more = g->config.more_input, .user = g->config.user};
+        devices_set_log(d, &(struct input_log){
+                               .mode = INPUT_REPLAYED, .more = g->config.more_input, .user = g->config.user});
     if (g->config.replay_input)
-        d->input = (struct input_log){
-            .mode = INPUT_REPLAYED, .from = g->config.replay_input, .end = g->config.replay_size};
-    d->live = d->input.mode == INPUT_LIVE;
+        devices_set_log(d, &(struct input_log){.mode = INPUT_REPLAYED,
+                                               .from = g->config.replay_input,
+                                               .end = g->config.replay_size});
     return d;
 }
 
@@ -371,6 +372,15 @@ void devices_take_log(struct devices *d, uint8_t **bytes, size_t *size)
 const struct input_log *devices_get_log(const struct devices *d)
 {
     return &d->input;
+}
+
+void devices_set_log(struct devices *d, const struct input_log *log)
+{
+    pthread_mutex_lock(&d->lock);
+    free(d->input.bytes);
+    d->input = *log;
+    d->live = log->mode == INPUT_LIVE;
+    pthread_mutex_unlock(&d->lock);
 }
 
 // ---- idle ----

@@ -75,5 +75,7 @@ void devices_log_end(struct devices *d, uint32_t how);
 // Hands over what has been written down since the last call, on the heap, or NULL.
 void devices_take_log(struct devices *d, uint8_t **bytes, size_t *size);
 const struct input_log *devices_get_log(const struct devices *d);
+// From now on there is this one; what was written down in the one before goes.
+void devices_set_log(struct devices *d, const struct input_log *log);
 
 #endif

@@ -22,6 +22,8 @@ const struct action_info action_table[ACTION_COUNT] = {
                        PAGE_NEURAL, "C", "-"},
     [ACTION_COMPARE] = {"compare", "Live A/B", "throws a switch every 5 s and says which side wins",
                         PAGE_COMPARE, "A", "-"},
+    [ACTION_AGAIN] = {"instant-replay", "Instant replay A/B",
+                      "your last 10 s again, with both sides of a switch", PAGE_COMPARE, "V", "-"},
     [ACTION_OVERLAY] = {"overlay", "Overlay", "off, mini, std or full", PAGE_PICTURE, "O", "Home"},
     [ACTION_GRAPH] = {"graph", "Graph", "time to emulate each of the last 150 frames", PAGE_PICTURE, "G",
                       "-"},

@@ -66,6 +66,7 @@ static const struct option own_options[] = {
     {"out", OPTION_PATH, 0, offsetof(struct options, bench.out)},
     {"plot", OPTION_PATH, 0, offsetof(struct options, bench.plot)},
     {"compare", OPTION_COMPARE, 0, 0},
+    {"rerun", OPTION_RERUN, 0, 0},
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
@@ -394,7 +395,7 @@ void doom_options_print_help(FILE *stream)
           "machine states\n"
           "  --save-state FRAME:FILE  the whole machine behind that frame; --state FILE goes on from there\n"
           "  --record-input FILE   record all that the game hangs on: keys, mouse, clock, saved games\n"
-          "  --replay-input FILE   the same game again, frame by frame, with any engine and switches\n"
+          "  --replay-input FILE   the same game again, with any engine and switches; --rerun 'A;B' two\n"
           "  --run-ahead 0..2      show what the game will show so many tics later, if keys stay: less lag\n"
           "figures (FILE - is standard output)\n"
           "  --csv FILE            a row a frame (--csv-format native|mangohud); --json FILE the summary\n"

@@ -205,17 +205,22 @@ static bool write_piece(struct input_writer *w)
     return !w->failed;
 }
 
+void input_writer_add(struct input_writer *w, const void *log, size_t size)
+{
+    if (size && !w->failed) {
+        w->piece = memory_resize(w->piece, w->size + size);
+        memcpy(w->piece + w->size, log, size);
+        w->size += size;
+    }
+}
+
 // What the machine has recorded goes to the piece.
 static void gather(struct input_writer *w, machine *m)
 {
     uint8_t *bytes;
     size_t size;
     machine_take_input(m, &bytes, &size);
-    if (size && !w->failed) {
-        w->piece = memory_resize(w->piece, w->size + size);
-        memcpy(w->piece + w->size, bytes, size);
-        w->size += size;
-    }
+    input_writer_add(w, bytes, size);
     free(bytes);
 }
 

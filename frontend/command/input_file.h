@@ -27,6 +27,8 @@ bool input_writer_begin(struct input_writer *w, machine *m, const struct machine
 // In the machine's present callback, or after its end: takes what it has recorded. False, once: the file
 // cannot be written any more; errno.
 bool input_writer_take(struct input_writer *w, machine *m);
+// Adds what was recorded otherwise.
+void input_writer_add(struct input_writer *w, const void *log, size_t size);
 // The game stands behind that frame again: what was recorded later does not count. False, once: errno.
 bool input_writer_rewind(struct input_writer *w, machine *m, uint32_t frame);
 // False: errno.

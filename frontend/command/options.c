@@ -62,7 +62,7 @@ static bool takes_value(const struct option *option)
     return option->kind == OPTION_SETTING || option->kind == OPTION_PATH || option->kind == OPTION_COUNT ||
            option->kind == OPTION_TEXT || option->kind == OPTION_FRAME_FILE || option->kind == OPTION_SET ||
            option->kind == OPTION_OPT || option->kind == OPTION_LIST || option->kind == OPTION_LOOP ||
-           option->kind == OPTION_CSV_FORMAT;
+           option->kind == OPTION_CSV_FORMAT || option->kind == OPTION_RERUN;
 }
 
 // --opt dispatch=MODE,loops=on|off,idle=on|off
@@ -138,6 +138,10 @@ static bool apply(struct options *options, const struct option *option, const ch
         options->request = REQUEST_BENCH;
         set_path(&options->bench.works, value ? value : "");
         return true;
+    case OPTION_RERUN:
+        options->request = REQUEST_RERUN;
+        set_path(&options->bench.rerun, value);
+        return true;
     case OPTION_CSV_FORMAT:
         options->mangohud = strcmp(value, "mangohud") == 0;
         return options->mangohud || strcmp(value, "native") == 0 ||
@@ -207,6 +211,7 @@ void options_free(struct options *options)
     free(options->bench.works);
     free(options->bench.sides);
     free(options->bench.against);
+    free(options->bench.rerun);
     free(options->bench.out);
     free(options->bench.plot);
     free(options->bench.earlier);

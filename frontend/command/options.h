@@ -23,6 +23,7 @@ enum request {
     REQUEST_PREPARE,
     REQUEST_BENCH,
     REQUEST_COMPARE,
+    REQUEST_RERUN,
 };
 
 // Files to be written when a certain frame has been presented.
@@ -55,6 +56,7 @@ struct doom_option {
 struct bench_options {
     char *works; // "" for a plain --bench
     char *sides, *against; // --ab, --against
+    char *rerun; // its two sides
     char *out; // a folder
     char *plot; // a file
     char *earlier, *later; // reports to be compared
@@ -101,6 +103,7 @@ enum option_kind {
     OPTION_OPT,
     OPTION_BENCH, // may have a value, after "="
     OPTION_COMPARE, // takes two values
+    OPTION_RERUN,
     OPTION_CSV_FORMAT,
 };
 

@@ -108,18 +108,24 @@ static int digits(double ms)
 
 void turns_tell(const struct turns *t, const char *const names[2], bool over, char *text, size_t size)
 {
-    if (!t->blocks) {
+    if (t->blocks) {
+        turns_tell_times((const double *const[2]){t->ms[0], t->ms[1]}, t->blocks, names, over, text, size);
+    } else {
         const char *other = short_name(names[1], names[0]);
         snprintf(text, size,
                  over ? "%s, %s: too few turns to say anything" : "%s and %s take turns, %d s each", names[0],
                  other, TURNS_SECONDS);
-        return;
     }
+}
+
+void turns_tell_times(const double *const ms[2], size_t blocks, const char *const names[2], bool over,
+                      char *text, size_t size)
+{
     struct interval i;
-    bool enough = interval_of_blocks(t->ms[1], t->ms[0], t->blocks, 1, 1, &i);
+    bool enough = interval_of_blocks(ms[1], ms[0], blocks, 1, 1, &i);
     bool second = i.ratio < 1;
     const char *fast = names[second], *slow = short_name(names[!second], fast);
-    double fast_ms = median(t->ms[second], t->blocks), slow_ms = median(t->ms[!second], t->blocks);
+    double fast_ms = median(ms[second], blocks), slow_ms = median(ms[!second], blocks);
     double times = second ? 1 / i.ratio : i.ratio, low = second ? 1 / i.high : i.low,
            high = second ? 1 / i.low : i.high;
     int length = snprintf(text, size, "%s %.*f, %s %.*f ms", fast, digits(fast_ms), fast_ms, slow,
@@ -127,7 +133,7 @@ void turns_tell(const struct turns *t, const char *const names[2], bool over, ch
     text += length;
     size -= (size_t)length;
     if (!enough) {
-        snprintf(text, size, over ? ": too few turns to say more" : " so far, %zu of %d swaps", t->blocks,
+        snprintf(text, size, over ? ": too few turns to say more" : " so far, %zu of %d swaps", blocks,
                  INTERVAL_LEAST);
     } else if (!interval_tells(&i)) {
         snprintf(text, size, ": no difference found (%.2f to %.2f)", low, high);

@@ -49,4 +49,8 @@ bool turns_full(const struct turns *t);
 // What is known by now, as a sentence, the faster side first. over: nothing will be added.
 void turns_tell(const struct turns *t, const char *const names[2], bool over, char *text, size_t size);
 
+// The same of the times of both sides in blocks, at least one and at most TURNS_BLOCKS, by block.
+void turns_tell_times(const double *const ms[2], size_t blocks, const char *const names[2], bool over,
+                      char *text, size_t size);
+
 #endif

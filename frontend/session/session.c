@@ -148,6 +148,9 @@ static void present(void *user, const struct machine_frame *frame)
     if (s->callbacks.wake && !stand_runs_ahead(s)) {
         session_show(s, frame);
     }
+    if (s->inputs.on) {
+        inputs_take(&s->inputs, s->machine, frame->number);
+    }
     follow_replay(s);
     if (s->callbacks.frame && !s->callbacks.frame(s->callbacks.user, s, frame, &figures)) {
         s->enough = true;
@@ -455,6 +458,7 @@ void session_end(struct session *s)
     if (s->machine) {
         machine_destroy(s->machine);
     }
+    inputs_end(&s->inputs);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     free(s->message);

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "figures.h"
+#include "inputs.h"
 #include "session.h"
 #include "timeline.h"
 
@@ -44,6 +45,7 @@ struct session {
     int64_t due_ns; // virtual clock at a speed: when the next frame may be presented
     bool between_asked, stands_at_frame; // what is to happen when machine_run has returned
     struct timeline timeline;
+    struct inputs inputs;
     size_t past_bytes;
     unsigned run_ahead; // frames that the picture is ahead of the game
     bool ahead; // the machine is, right now

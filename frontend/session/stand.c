@@ -82,6 +82,7 @@ static uint32_t step_back(struct session *s)
     struct error error;
     uint32_t frame = timeline_back(&s->timeline, s->machine, &error);
     if (frame) {
+        inputs_cut(&s->inputs, s->machine, frame);
         show_jump(s);
     }
     return frame;
@@ -179,6 +180,9 @@ static void keep_past(void *user, struct session *s)
     if (!timeline_keep(&s->timeline, s->machine, s->past_bytes, every, &error)) {
         session_tell(s, "the game cannot be gone back in: %s", error.text);
     }
+    if (s->timeline.on && !s->logs && !s->inputs.on) {
+        inputs_begin(&s->inputs, s->machine);
+    }
 }
 
 bool session_load(struct session *s, const struct machine_bytes *bytes, struct error *error)
@@ -189,6 +193,7 @@ bool session_load(struct session *s, const struct machine_bytes *bytes, struct e
     // What came before is no past of the game that is loaded.
     timeline_keep(&s->timeline, s->machine, 0, 1, error);
     bool good = machine_load(s->machine, bytes->data, bytes->size, error);
+    inputs_cut(&s->inputs, s->machine, 0);
     keep_past(NULL, s);
     if (good) {
         show_jump(s);

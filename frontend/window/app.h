@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "again.h"
 #include "audio.h"
 #include "canvas.h"
 #include "frontend/command/config.h"
@@ -52,6 +53,7 @@ struct app {
     enum action switched; // what live A/B would throw: the last one, ACTION_NONE: none yet
     struct live live;
     struct split_screen split;
+    struct again again;
     struct toasts toasts;
 
     unsigned speed; // percent, SPEED_MAX

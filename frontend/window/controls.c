@@ -295,7 +295,8 @@ static bool throws_switch(enum action action)
 const char *controls_missing(const struct app *app, enum action action)
 {
     const char *missing = action_missing(action);
-    return missing ? missing : split_screen_refuses(app, action);
+    missing = missing ? missing : split_screen_refuses(app, action);
+    return missing || action != ACTION_AGAIN ? missing : again_missing(app);
 }
 
 void controls_perform(struct app *app, enum action action, unsigned input)
@@ -312,6 +313,7 @@ void controls_perform(struct app *app, enum action action, unsigned input)
     }
     switch (action) {
     case ACTION_COMPARE: live_toggle(app); break;
+    case ACTION_AGAIN: again_toggle(app); break;
     case ACTION_NEURAL: toggle_neural(app); break;
     case ACTION_DISPATCH:
         set_dispatch(app, (machine_get_dispatch(session_machine(app->session)) + 1) % MACHINE_DISPATCH_MODES);
@@ -416,6 +418,9 @@ void controls_values(const struct app *app, char values[ACTION_COUNT][24])
     set_value(values[ACTION_OVERLAY], config_choice_name("overlay.preset", settings->overlay));
     set_value(values[ACTION_GRAPH], settings->graph ? "on" : "off");
     set_value(values[ACTION_COMPARE], app->live.on ? live_side(&app->live) : "off");
+    if (!controls_missing(app, ACTION_AGAIN)) {
+        again_progress(app, values[ACTION_AGAIN]);
+    }
     set_value(values[ACTION_RECORD], recording ? "on" : "off");
     snprintf(values[ACTION_SLOT], 24, "%u", app->slot);
     set_value(values[ACTION_PAUSE], controls_paused(app) ? "on" : "off");

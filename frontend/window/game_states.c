@@ -24,6 +24,12 @@ static char *folder_name(const struct text_list *wads)
     return name;
 }
 
+bool game_states_kept(const struct app *app)
+{
+    // Nothing slows a timed demo down.
+    return app->settings->rewind && !app->options->split && !app->launch.replayed && !app->launch.timed_demo;
+}
+
 void game_states_open(struct app *app)
 {
     app->jumps = 0;
@@ -36,8 +42,7 @@ void game_states_open(struct app *app)
     if (app->split.split) {
         return; // two machines only go forward together
     }
-    // Nothing slows a timed demo down.
-    bool rewinds = settings->rewind && !app->launch.replayed && !app->launch.timed_demo;
+    bool rewinds = game_states_kept(app);
     if (rewinds || settings->run_ahead) {
         session_keep_past(app->session, rewinds ? PAST_BYTES : LEAST_BYTES, (unsigned)settings->run_ahead);
     }

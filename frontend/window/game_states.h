@@ -7,6 +7,8 @@
 
 // After the session has started, and after it has stopped.
 void game_states_open(struct app *app);
+// Whether the game can be gone back in: it is kept what is needed for that.
+bool game_states_kept(const struct app *app);
 void game_states_close(struct app *app);
 
 // Does what one of these actions asks for. input: the key for it (keys.h), or 0.

@@ -6,81 +6,15 @@
 #include "app.h"
 #include "frontend/base/log.h"
 
-struct side_names {
-    const char *words[2]; // for people: on, off
-    const char *labels[2]; // in files
-};
-
-static const struct side_names *names(enum action action)
-{
-    static const struct side_names loops = {{"loops on", "loops off"}, {"loops=on", "loops=off"}},
-                                   dispatch = {{"dispatch on", "dispatch off"},
-                                               {"dispatch=on", "dispatch=off"}},
-                                   idle = {{"waiting on", "waiting off"}, {"idle=on", "idle=off"}},
-                                   engine = {{"translated", "interpreted"},
-                                             {"engine=translate", "engine=interp"}},
-                                   neural = {{"neural on", "neural off"}, {"neural=on", "neural=off"}};
-    switch (action) {
-    case ACTION_DISPATCH: return &dispatch;
-    case ACTION_IDLE: return &idle;
-    case ACTION_ENGINE: return &engine;
-    case ACTION_NEURAL: return &neural;
-    default: return &loops;
-    }
-}
-
 const char *live_side(const struct live *live)
 {
-    return live->on ? names(live->action)->words[live->turns.side] : "";
-}
-
-// The two sides of a switch: on and off, everything else as it is.
-static void set_sides(struct live *live, const machine *m, const struct settings *settings)
-{
-    struct switches *on = &live->sides[0], *off = &live->sides[1];
-    *on = *off = live->before;
-    switch (live->action) {
-    case ACTION_DISPATCH:
-        on->dispatch = on->dispatch == MACHINE_DISPATCH_OFF ? MACHINE_DISPATCH_HYBRID : live->before.dispatch;
-        off->dispatch = MACHINE_DISPATCH_OFF;
-        break;
-    case ACTION_IDLE:
-        on->idle = true;
-        off->idle = false;
-        break;
-    case ACTION_ENGINE:
-        on->engine = MACHINE_ENGINE_TRANSLATE;
-        off->engine = MACHINE_ENGINE_INTERP;
-        break;
-    case ACTION_NEURAL:
-        *off = switches_neural(m, settings, false);
-        *on = live->before.loops || live->before.dispatch != MACHINE_DISPATCH_OFF
-                  ? live->before
-                  : switches_neural(m, settings, true);
-        break;
-    default:
-        on->loops = true;
-        off->loops = false;
-        break;
-    }
-}
-
-// The switch that was thrown last, else loops; where there are none, the first that there is.
-static enum action choose(const struct app *app)
-{
-    const machine *m = session_machine(app->session);
-    if (app->switched != ACTION_NONE) {
-        return app->switched;
-    }
-    return machine_has_loops(m)                    ? ACTION_LOOPS
-           : machine_has_dispatch(m)               ? ACTION_DISPATCH
-           : action_missing(ACTION_ENGINE) == NULL ? ACTION_ENGINE
-                                                   : ACTION_IDLE;
+    return live->on ? switch_sides_names(live->sides.action)->words[live->turns.side] : "";
 }
 
 static void tell(struct live *live, bool over)
 {
-    turns_tell(&live->turns, names(live->action)->words, over, live->text, sizeof live->text);
+    turns_tell(&live->turns, switch_sides_names(live->sides.action)->words, over, live->text,
+               sizeof live->text);
 }
 
 static void tell_overlay(struct app *app)
@@ -88,27 +22,22 @@ static void tell_overlay(struct app *app)
     const struct live *live = &app->live;
     app->dirty = true;
     app->overlay.sides = (struct overlay_sides){
-        .on = live->on, .from = live->from, .off = live->sides[1], .is_off = live->turns.side};
+        .on = live->on, .from = live->from, .off = live->sides.of[1], .is_off = live->turns.side};
     snprintf(app->overlay.sides.text, sizeof app->overlay.sides.text, "%s", live->text);
 }
 
 static void start(struct app *app)
 {
     struct live *live = &app->live;
-    machine *m = session_machine(app->session);
     struct session_state state;
     session_get_state(app->session, &state);
-    *live = (struct live){.on = true,
-                          .action = choose(app),
-                          .before = switches_get(m),
-                          .from = state.frames,
-                          .seen = state.frames};
-    set_sides(live, m, app->settings);
-    turns_start(&live->turns, !switches_same(&live->before, &live->sides[0]));
-    switches_set(app->session, &live->sides[live->turns.side]);
+    *live = (struct live){.on = true, .from = state.frames, .seen = state.frames};
+    switch_sides_choose(&live->sides, app);
+    turns_start(&live->turns, !switches_same(&live->sides.before, &live->sides.of[0]));
+    switches_set(app->session, &live->sides.of[live->turns.side]);
     overlay_mark(&app->overlay, app->session, NULL);
     output_marker(app->output, "ab=on");
-    output_marker(app->output, names(live->action)->labels[live->turns.side]);
+    output_marker(app->output, switch_sides_names(live->sides.action)->labels[live->turns.side]);
     tell(live, false);
     tell_overlay(app);
     toast_add(&app->toasts, "Live A/B: %s; the same key ends it", live->text);
@@ -121,7 +50,7 @@ void live_end(struct app *app)
         return;
     }
     live->on = false;
-    switches_set(app->session, &live->before);
+    switches_set(app->session, &live->sides.before);
     overlay_mark(&app->overlay, app->session, NULL);
     output_marker(app->output, "ab=off");
     tell(live, true);
@@ -142,9 +71,9 @@ void live_toggle(struct app *app)
 static void swap(struct app *app)
 {
     struct live *live = &app->live;
-    switches_set(app->session, &live->sides[live->turns.side]);
+    switches_set(app->session, &live->sides.of[live->turns.side]);
     overlay_mark(&app->overlay, app->session, NULL);
-    output_marker(app->output, names(live->action)->labels[live->turns.side]);
+    output_marker(app->output, switch_sides_names(live->sides.action)->labels[live->turns.side]);
 }
 
 // A block has been added: the first verdict that has an interval is told at once.
@@ -182,7 +111,7 @@ void live_follow(struct app *app)
         if (frames[i].number > last) {
             live->seen = frames[i].number;
             turns_frame(&live->turns, &frames[i],
-                        !frames[i].warming && switches_made(&live->sides[side], &frames[i]));
+                        !frames[i].warming && switches_made(&live->sides.of[side], &frames[i]));
         }
     }
     if (side != live->turns.side) {

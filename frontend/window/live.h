@@ -6,16 +6,14 @@
 
 #include <stdbool.h>
 
-#include "frontend/command/actions.h"
 #include "frontend/record/turns.h"
-#include "switches.h"
+#include "switch_sides.h"
 
 struct app;
 
 struct live {
     bool on;
-    enum action action; // which switch
-    struct switches before, sides[2]; // as it was; on, off
+    struct switch_sides sides;
     uint32_t from; // the last frame before it began
     uint32_t seen; // the last one that was taken
     bool told; // the verdict, once it had an interval

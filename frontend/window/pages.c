@@ -154,6 +154,7 @@ static void tell_action(struct app *app, const struct panel_row *row, char *text
         }
         break;
     case ACTION_COMPARE: snprintf(text, size, "%s", o->sides.text); break;
+    case ACTION_AGAIN: snprintf(text, size, "%s", app->again.verdict); break;
     default: break;
     }
     if (action_table[row->id].page == PAGE_NEURAL && *o->change.label) {

@@ -123,7 +123,8 @@ const char *split_screen_refuses(const struct app *app, enum action action)
     case ACTION_IDLE:
     case ACTION_ENGINE:
     case ACTION_VERIFY: return "split screen: both sides stay as they were given";
-    case ACTION_COMPARE: return "the split screen compares already";
+    case ACTION_COMPARE:
+    case ACTION_AGAIN: return "the split screen compares already";
     case ACTION_REWIND:
     case ACTION_LOAD_STATE:
     case ACTION_UNDO_STATE: return "split screen: two machines only go forward together";

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define SHOWN_MS 3000
+#define READING_MS 50 // more for each character that is not seen at a glance
+#define GLANCE 60 // characters
 #define HINT_SHOWN_MS 15000
 
 static void drop_first(struct toasts *t)
@@ -51,7 +53,9 @@ bool toast_expire(struct toasts *t)
         drop_first(t);
     }
     if (t->count && !t->until) {
-        t->until = now + (*t->items[0].hint ? HINT_SHOWN_MS : SHOWN_MS);
+        size_t length = strlen(t->items[0].text);
+        uint64_t reading = length > GLANCE ? (length - GLANCE) * READING_MS : 0;
+        t->until = now + (*t->items[0].hint ? HINT_SHOWN_MS : SHOWN_MS + reading);
         changed = true;
     }
     return changed;

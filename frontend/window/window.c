@@ -193,6 +193,7 @@ static bool play(struct app *app)
         show_message(app);
         game_states_follow(app);
         live_follow(app);
+        again_follow(app);
         pages_follow_trace(app);
         app->dirty |= toast_expire(&app->toasts);
         bool refreshed = overlay_refresh(&app->overlay, app->session);
@@ -415,6 +416,7 @@ static int run(struct app *app)
     game_states_open(app);
     bool interrupted = play(app);
     session_stop(app->session);
+    again_close(app);
     game_states_close(app);
     explain_print(session_machine(app->session), app->options->explain_loop);
     audio_close(app->audio);
@@ -427,6 +429,10 @@ static int run(struct app *app)
         log_line(LOG_ERROR, "%s", difference.text);
         free(difference.text);
         status = status == STATUS_OK || status == STATUS_INTERRUPTED ? difference.status : status;
+    }
+    if ((status == STATUS_OK || status == STATUS_INTERRUPTED) && *app->again.difference) {
+        fail(&failure, STATUS_DIFFERS, "%s", app->again.difference);
+        status = STATUS_DIFFERS;
     }
     if (status == STATUS_FAULT || status == STATUS_ENGINE) {
         launch_blame_wads(&app->launch, &failure);
@@ -463,7 +469,8 @@ static int play_one(struct app *app, struct failure *failure)
                                               .frame = take_frame,
                                               .wake = wake};
         open_audio(app);
-        if (app->audio || output_wants_audio(app->output)) {
+        // What is to be had again makes sound, whether it is heard or not.
+        if (app->audio || output_wants_audio(app->output) || game_states_kept(app)) {
             callbacks.audio = take_audio;
         }
         if (!app->options->split || split_screen_start(app, callbacks.audio, failure)) {
@@ -495,6 +502,7 @@ static void clear(struct app *app)
     app->fast_forward = false;
     app->health = 0;
     app->live = (struct live){0};
+    app->again = (struct again){0};
     app->switched = ACTION_NONE;
     memset(app->input.forwarded, 0, sizeof app->input.forwarded);
 }

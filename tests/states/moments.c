@@ -5,9 +5,10 @@
 //   moments program FILE ENGINE SEED STEPS
 //   moments damage BUILD ENGINE SEED COUNT DEMO-ARGUMENT…
 //
-// doom: a demo with a moment at each frame; now and then it returns to one that is kept, and frames, sound
-// and counts have to be those of the first time. program: the same for any program, in pieces of random
-// length; what is compared is all of its memory and registers when it returns, and what it writes.
+// doom: a demo with a moment at each frame; now and then it returns to one that is kept, or another machine
+// that takes its place does, and frames, sound and counts have to be those of the first time. program: the
+// same for any program, in pieces of random length; what is compared is all of its memory and registers when
+// it returns, and what it writes.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +211,26 @@ static void take_out(const struct machine_bytes *slot, uint32_t frame)
     count();
 }
 
+// Another machine takes the place of this one, and goes back to the moment.
+static void return_elsewhere(char **argument, size_t limit, uint64_t first, uint64_t to)
+{
+    struct machine_bytes state, moments;
+    struct error error;
+    add(doom);
+    if (!machine_save(doom, &state, &error) || !machine_save_moments(doom, first, &moments, &error))
+        fail(error.text, shown);
+    machine_destroy(doom);
+    doom = start_doom(argument[0], argument[1], !strcmp(argument[2], "on"), argument + 5);
+    if (!machine_load(doom, state.data, state.size, &error))
+        fail(error.text, shown);
+    keep(doom, limit);
+    if (!machine_load_moments(doom, moments.data, moments.size, &error))
+        fail(error.text, shown);
+    free(state.data);
+    free(moments.data);
+    return_to(doom, to);
+}
+
 static int play_doom(char **argument)
 {
     random_state = strtoull(argument[3], NULL, 10);
@@ -221,7 +242,7 @@ static int play_doom(char **argument)
     struct machine_bytes slot = {NULL, 0};
     uint32_t slot_frame = 0;
     static uint32_t frame_of[FRAMES_MOST * 8]; // by moment
-    uint64_t moments = 0, returns = 0, bytes = 0;
+    uint64_t moments = 0, returns = 0, machines = 1, bytes = 0;
     double total = 0, worst = 0;
     while (shown < frames && machine_run(doom, UINT64_MAX) == MACHINE_RUNNING) {
         count();
@@ -249,7 +270,12 @@ static int play_doom(char **argument)
             uint64_t to = kept.last - pick(kept.last - kept.first < back ? kept.last - kept.first + 1 : back);
             if (pick(2))
                 machine_run(doom, 1000 + pick(2000000)); // from within a frame
-            return_to(doom, to);
+            if (pick(3)) {
+                return_to(doom, to);
+            } else {
+                return_elsewhere(argument, limit, pick(2) ? kept.first : to, to);
+                machines++;
+            }
             sound_hash = 0;
             shown = frame_of[to];
             count();
@@ -258,9 +284,10 @@ static int play_doom(char **argument)
     }
     struct machine_moments kept;
     machine_get_moments(doom, &kept);
-    printf("%u frames, %llu moments, %llu returns; a moment takes %.2f ms, at most %.2f; the last %llu take "
+    printf("%u frames, %llu moments, %llu returns, %llu machines; a moment takes %.2f ms, at most %.2f; the "
+           "last %llu take "
            "%.1f MiB\n",
-           shown, (unsigned long long)moments, (unsigned long long)returns,
+           shown, (unsigned long long)moments, (unsigned long long)returns, (unsigned long long)machines,
            total / (double)(moments ? moments : 1), worst, (unsigned long long)(kept.last - kept.first + 1),
            (double)bytes / (1 << 20));
     free(slot.data);
