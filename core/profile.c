@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "profile.h"
 
-#include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
+#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -19,8 +16,8 @@
 // Of a sample: the host's general registers, the one that the interpreter keeps its op in first, and words
 // from the top of the stack.
 enum { REGISTERS = 15, STACK_WORDS = 12, WORDS = REGISTERS + STACK_WORDS };
-enum { RING = 1024 }; // samples that wait for profile_take: a second of them
-enum { INTERVAL_NS = 1000000 };
+enum { RING = 1024 }; // samples that wait for profile_take: a second of them, or more
+enum { INTERVAL_NS = 1000000 }; // the host takes a longer one, if it looks less often
 
 struct sample {
     uint64_t host_pc;
@@ -43,15 +40,10 @@ struct profile {
     // Written by the handler and profile_take, both on the emulation thread.
     volatile unsigned head, tail;
     volatile uint64_t lost;
-    atomic_bool signalled; // a signal is under way, or just about to be sent
-    atomic_uint elsewhere[ACTIVITIES]; // samples of what is no code of the guest, not yet in rows
 
-    pthread_t sampler;
-    bool sampling; // the sampler has been started
-    atomic_bool quit;
-    pid_t process, thread; // to be sampled
-    clockid_t clock; // its CPU time
-    uint64_t began_ns, ended_ns; // by that clock
+    bool begun, sampling; // profile_begin has been called; there is a timer
+    timer_t timer;
+    uint64_t began_ns, ended_ns; // CPU time of the emulation thread
 
     struct machine_profile_row *rows;
     size_t row_count, row_room;
@@ -102,7 +94,7 @@ static void copy_registers(struct sample *s, const ucontext_t *context)
 bool profile_note_signal(const void *siginfo, void *context)
 {
     const siginfo_t *info = siginfo;
-    if (info->si_signo != SIGBUS || info->si_code != SI_QUEUE || info->si_value.sival_ptr != &mark)
+    if (info->si_signo != SIGBUS || info->si_code != SI_TIMER || info->si_value.sival_ptr != &mark)
         return false;
     struct profile *p = sampled;
     if (!p)
@@ -117,108 +109,34 @@ bool profile_note_signal(const void *siginfo, void *context)
     } else {
         p->lost++;
     }
-    atomic_store(&p->signalled, false);
     return true;
-}
-
-// Once guest.activity says that the guest's code has been left, no signal comes any more behind this. (One
-// that the host has lost is not waited for.)
-static void await_signal(struct profile *p)
-{
-    atomic_thread_fence(memory_order_seq_cst);
-    for (unsigned i = 0; atomic_load(&p->signalled) && i < 10000; i++)
-        sched_yield();
-    atomic_store(&p->signalled, false);
 }
 
 // ---- when ----
 
-static uint32_t next_random(uint32_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 17;
-    return *state ^= *state << 5;
-}
-
-// Whether the thread runs, or would if its processor were free: one that waits has no samples.
-static bool is_at_work(const struct profile *p, uint64_t now, int state)
-{
-    char line[128];
-    if (nanoseconds(p->clock) > now || state < 0)
-        return true;
-    ssize_t length = pread(state, line, sizeof line - 1, 0);
-    line[length > 0 ? length : 0] = '\0';
-    const char *name_end = strrchr(line, ')'); // proc(5): the state comes behind the name
-    return name_end && name_end[1] && name_end[2] == 'R';
-}
-
-static int open_state(const struct profile *p)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)p->thread);
-    return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-static void ask_for_sample(struct profile *p)
-{
-    siginfo_t info = {.si_signo = SIGBUS, .si_code = SI_QUEUE};
-    info.si_pid = p->process;
-    info.si_uid = getuid();
-    info.si_value.sival_ptr = (void *)&mark;
-    atomic_store(&p->signalled, true); // before looking at the activity: await_signal
-    uint32_t activity = p->guest->activity;
-    if (activity != ACTIVITY_GUEST && activity != ACTIVITY_KERNEL) {
-        atomic_store(&p->signalled, false);
-        atomic_fetch_add(&p->elsewhere[activity], 1);
-    } else if (syscall(SYS_rt_tgsigqueueinfo, p->process, p->thread, SIGBUS, &info) != 0) {
-        atomic_store(&p->signalled, false);
-    }
-}
-
-static void *sample_now_and_then(void *profile)
-{
-    struct profile *p = profile;
-    uint64_t before = nanoseconds(p->clock);
-    int state = open_state(p);
-    uint32_t random = 1;
-    guest_refuse_signals();
-    while (!atomic_load_explicit(&p->quit, memory_order_relaxed)) {
-        // Of uneven length, so as to keep no step with what the guest does.
-        struct timespec t = {0, INTERVAL_NS / 2 + next_random(&random) % INTERVAL_NS};
-        nanosleep(&t, NULL);
-        uint64_t now = nanoseconds(p->clock);
-        if (now > before + INTERVAL_NS / 8 && is_at_work(p, now, state))
-            ask_for_sample(p);
-        before = now;
-    }
-    if (state >= 0)
-        close(state);
-    return NULL;
-}
-
 static void start(struct profile *p)
 {
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGBUS};
+    event.sigev_value.sival_ptr = (void *)&mark;
+    event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+    const struct itimerspec interval = {{0, INTERVAL_NS}, {0, INTERVAL_NS}};
     sampled = p;
-    p->process = getpid();
-    p->thread = (pid_t)syscall(SYS_gettid);
-    if (pthread_getcpuclockid(pthread_self(), &p->clock) != 0)
-        return;
-    p->began_ns = p->ended_ns = nanoseconds(p->clock);
-    p->sampling = pthread_create(&p->sampler, NULL, sample_now_and_then, p) == 0;
-    if (!p->sampling)
-        guest_log(p->guest, "there is no profile: the host denied a thread for it");
+    p->began_ns = p->ended_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    p->sampling = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &p->timer) == 0;
+    if (!p->sampling || timer_settime(p->timer, 0, &interval, NULL) != 0)
+        guest_log(p->guest, "there is no profile: the host denied a timer for it: %s", strerror(errno));
 }
 
 void profile_begin(struct profile *p)
 {
-    if (!p->process)
+    if (!p->begun)
         start(p);
+    p->begun = true;
 }
 
 void profile_end(struct profile *p)
 {
-    if (p->sampling)
-        p->ended_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    p->ended_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 // ---- what samples say ----
@@ -279,14 +197,14 @@ static bool make_room_to_know(struct profile *p)
     return true;
 }
 
-static void count_row(struct profile *p, size_t row, unsigned samples)
+static void count_row(struct profile *p, size_t row)
 {
     if (row == SIZE_MAX) {
-        p->lost += samples;
+        p->lost++;
         return;
     }
-    p->rows[row].samples += samples;
-    p->samples += samples;
+    p->rows[row].samples++;
+    p->samples++;
 }
 
 static void count_guest(struct profile *p, enum machine_profile_kind kind, uint32_t pc)
@@ -294,23 +212,22 @@ static void count_guest(struct profile *p, enum machine_profile_kind kind, uint3
     bool room = make_room_to_know(p);
     size_t at = p->known_room ? place_in_known(p, pc, kind) : 0;
     if (p->known_room && p->known[at].row) {
-        count_row(p, p->known[at].row - 1, 1);
+        count_row(p, p->known[at].row - 1);
         return;
     }
     struct profile_place place = profile_map_find(p->map, pc);
     size_t row = row_of(p, kind, &place);
-    count_row(p, row, 1);
+    count_row(p, row);
     if (room && row != SIZE_MAX) {
         p->known[at] = (struct known){pc, (uint32_t)row + 1, kind};
         p->known_count++;
     }
 }
 
-static void count_other(struct profile *p, enum machine_profile_kind kind, unsigned samples)
+static void count_other(struct profile *p, enum machine_profile_kind kind)
 {
     static const struct profile_place nowhere;
-    if (samples)
-        count_row(p, row_of(p, kind, &nowhere), samples);
+    count_row(p, row_of(p, kind, &nowhere));
 }
 
 // In translated code: where, or behind which of its calls of what regions share.
@@ -323,7 +240,7 @@ static void count_translated(struct profile *p, const struct sample *s)
     if (found)
         count_guest(p, MACHINE_PROFILE_TRANSLATED, pc);
     else
-        count_other(p, MACHINE_PROFILE_ENGINE, 1);
+        count_other(p, MACHINE_PROFILE_ENGINE);
 }
 
 // Elsewhere: what the interpreter has in hand is an op.
@@ -336,14 +253,8 @@ static void count_interpreted(struct profile *p, const struct sample *s)
             return;
         }
     }
-    count_other(p, MACHINE_PROFILE_ENGINE, 1);
+    count_other(p, MACHINE_PROFILE_ENGINE);
 }
-
-static const enum machine_profile_kind kind_elsewhere[ACTIVITIES] = {
-    [ACTIVITY_PROGRAM] = MACHINE_PROFILE_PROGRAM,
-    [ACTIVITY_ENGINE] = MACHINE_PROFILE_ENGINE,
-    [ACTIVITY_SYSTEM] = MACHINE_PROFILE_SYSTEM,
-};
 
 static void count(struct profile *p, const struct sample *s)
 {
@@ -355,19 +266,14 @@ static void count(struct profile *p, const struct sample *s)
             count_interpreted(p, s);
         break;
     case ACTIVITY_KERNEL: count_guest(p, MACHINE_PROFILE_KERNEL, s->header); break;
-    case ACTIVITY_ENGINE:
-    case ACTIVITY_SYSTEM:
-    case ACTIVITY_PROGRAM:
-    case ACTIVITIES: count_other(p, kind_elsewhere[s->activity % ACTIVITIES], 1); break;
+    case ACTIVITY_ENGINE: count_other(p, MACHINE_PROFILE_ENGINE); break;
+    case ACTIVITY_SYSTEM: count_other(p, MACHINE_PROFILE_SYSTEM); break;
+    case ACTIVITY_PROGRAM: count_other(p, MACHINE_PROFILE_PROGRAM); break;
     }
 }
 
 void profile_take(struct profile *p)
 {
-    await_signal(p);
-    for (unsigned i = 0; i < ACTIVITIES; i++)
-        if (atomic_load_explicit(&p->elsewhere[i], memory_order_relaxed))
-            count_other(p, kind_elsewhere[i], atomic_exchange(&p->elsewhere[i], 0));
     while (p->tail != p->head) {
         atomic_signal_fence(memory_order_acquire);
         count(p, &p->ring[p->tail % RING]);
@@ -423,10 +329,8 @@ void profile_destroy(struct profile *p)
 {
     if (!p)
         return;
-    if (p->sampling) {
-        atomic_store(&p->quit, true);
-        pthread_join(p->sampler, NULL);
-    }
+    if (p->sampling)
+        timer_delete(p->timer);
     if (sampled == p)
         sampled = NULL;
     profile_map_destroy(p->map);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Samples of the emulation thread. A thread of its own wakes about every millisecond, and where the emulation
-// thread is using its processor, takes one. While guest code runs, that takes a signal, whose handler copies
-// registers and the top of the stack; what these say is found out later, on the emulation thread, between two
-// slices. Of anything else it is enough to know that (guest.activity): system calls, which signals could cut
-// short, meet none.
+// Samples of the emulation thread, by a timer of its CPU time: a signal, whose handler copies registers, the
+// top of the stack and guest.activity; what these say is found out later, on the emulation thread, between
+// two slices. A sample is taken where the thread uses its processor, as often as the host looks at such
+// timers (250 times a second on Debian); waits have none, and on Linux 5.11 or later no system call is cut
+// short.
 //
 // The signal is SIGBUS: with SIGSEGV it belongs to the engine (fault.h), so that no guest can block, ignore
 // or see it; and a fault that meets a sample is raised again when the sample is taken.
@@ -25,7 +25,7 @@ void profile_begin(struct profile *p);
 // It goes on with something else.
 void profile_end(struct profile *p);
 // Finds out what has been sampled so far, while the guest's code and symbols are still those. Emulation
-// thread, when it has left the guest's code, or when it has ended.
+// thread, or when that has ended.
 void profile_take(struct profile *p);
 // The guest's code has changed. Async-signal-safe.
 void profile_forget(struct profile *p);

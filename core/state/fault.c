@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 static _Thread_local struct fault_context *innermost;
@@ -58,14 +59,26 @@ static bool is_store_fault(const ucontext_t *context)
 #endif
 }
 
+// While SIGBUS is handled, all others wait: a handler of theirs may change the mask that they return to
+// (signals.c), which must not be one that a sample then puts back. A fault that is jumped out of does not.
+static void restore_mask(const ucontext_t *context)
+{
+    sigset_t mask;
+    sigemptyset(&mask);
+    memcpy(&mask, &context->uc_sigmask, _NSIG / 8); // the kernel's has no more
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
 // Runs on the faulting thread. Jumping out is sound: guest accesses are made only where no lock is held and
-// no library function is interrupted, and SA_NODEFER leaves no mask to restore.
+// no library function is interrupted, and for SIGSEGV SA_NODEFER leaves no mask to restore.
 static void on_fault(int signal, siginfo_t *info, void *host_context)
 {
     struct fault_context *context = innermost;
     // Sent by kill, not raised here.
     if (info->si_code <= 0 && (take_sample(info, host_context) || take_sent(info, host_context)))
         return;
+    if (signal == SIGBUS)
+        restore_mask(host_context);
     if (context) {
         struct guest *g = context->guest;
         cpu *c = &g->cpu;
@@ -109,6 +122,7 @@ static void install(void)
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigemptyset(&action.sa_mask);
     sigaction(SIGSEGV, &action, &previous_segv);
+    sigfillset(&action.sa_mask);
     sigaction(SIGBUS, &action, &previous_bus);
 }
 

@@ -46,7 +46,6 @@ enum activity {
     ACTIVITY_GUEST, // its code
     ACTIVITY_KERNEL, // what stands in for its loop at activity_header
     ACTIVITY_SYSTEM, // its system calls and the like
-    ACTIVITIES,
 };
 
 struct guest {

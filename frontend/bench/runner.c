@@ -15,7 +15,7 @@
 static const double quick_seconds = 55, quick_warm_up_seconds = 20, full_warm_up_seconds = 300;
 
 enum { ROUNDS_LEAST = 2, ROUNDS_MOST = 12, BLOCKS_FULL = 10, BLOCKS_MOST = 30 };
-enum { PROFILED_MOST = 6 }; // passes
+enum { PROFILED_MOST = 20, PROFILED_FEW = 2 }; // passes
 
 // For looking where time goes.
 static const double profile_seconds = 8;
@@ -146,10 +146,12 @@ static double block_seconds(const struct comparison *c)
 }
 
 // Where time goes, of settled sides: of runs by themselves, as taking samples takes time, too.
-static bool profile(struct comparison *c, const struct workshop *shop, struct failure *failure)
+static bool profile(struct comparison *c, const struct workshop *shop, const struct runner_orders *orders,
+                    struct failure *failure)
 {
+    const unsigned most = orders->runs ? PROFILED_FEW : PROFILED_MOST;
     double fit = profile_seconds / (block_seconds(c) / PASSES);
-    unsigned passes = fit < 1 ? 1 : fit > PROFILED_MOST ? PROFILED_MOST : (unsigned)fit;
+    unsigned passes = fit < 1 ? 1 : fit > most ? most : (unsigned)fit;
     size_t each = 2 * c->work_count, all = passes * each;
     stage_begin("looking where time goes", all);
     for (size_t i = 0; i < all; i++) {
@@ -249,7 +251,7 @@ bool runner_run(struct comparison *c, const struct workshop *shop, const struct 
     int64_t start = clock_now_ns();
     double most = orders->full ? full_warm_up_seconds : quick_warm_up_seconds;
     bool good = compare_sound(c, shop, failure) && (!go_on(c) || warm_up(c, shop, most, failure)) &&
-                (!go_on(c) || profile(c, shop, failure));
+                (!go_on(c) || profile(c, shop, orders, failure));
     if (good && go_on(c)) {
         c->planned = count_blocks(c, orders, quick_seconds - since(start));
         good = measure(c, shop, failure);
