@@ -39,7 +39,7 @@ struct split {
     struct side sides[2];
     unsigned speed; // of both, as session_set_speed has it
     bool waited[SPLIT_FRAMES]; // a ring, as the left side's
-    uint32_t differs;
+    uint32_t same, differs; // see struct split_view
     char why[160]; // it differs, in the machine's words
     bool closing; // no more is handed on
 
@@ -200,7 +200,9 @@ static bool take_frame(void *user, struct session *s, const struct machine_frame
         return true;
     }
     begin_frame(&p->sides[1], session_machine(s), figures);
-    if (machine_get_replay(session_machine(s), &why) == MACHINE_REPLAY_DIVERGED) {
+    if (machine_get_replay(session_machine(s), &why) != MACHINE_REPLAY_DIVERGED) {
+        p->same++;
+    } else if (!p->differs) {
         p->differs = frame->number;
         snprintf(p->why, sizeof p->why, "%s", why);
     }
@@ -254,7 +256,7 @@ void split_look(struct split *p, struct split_view *view)
     }
     *view = (struct split_view){
         .sides = {{median_ms(left), left->warming}, {median_ms(right), right->warming}},
-        .same = right->frames - (p->differs && p->differs == right->number),
+        .same = p->same,
         .differs = p->differs,
         .waits = left->frames >= SPLIT_FRAMES && waits > SPLIT_FRAMES / 2,
     };
