@@ -39,8 +39,11 @@ void game_states_open(struct app *app)
     free(folder);
     free(name);
     const struct settings *settings = app->settings;
-    if (app->split.split) {
-        return; // two machines only go forward together
+    if (app->split.split) { // two machines only go forward together
+        if (settings->run_ahead) {
+            toast_add(&app->toasts, "split screen: nothing is shown ahead");
+        }
+        return;
     }
     bool rewinds = game_states_kept(app);
     if (rewinds || settings->run_ahead) {
