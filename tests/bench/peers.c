@@ -47,6 +47,7 @@ static const struct work programs[] = {
     {.name = "bzip2 -d", .program = "bzip2", .arguments = {"-dc", "input.bz2"}},
     {.name = "zstd -16", .program = "zstd", .arguments = {"-q16c", "input"}},
     {.name = "SQLite", .program = "sqlite", .arguments = {":memory:", ".read workload.sql"}},
+    {.name = "core: lists, matrices, states, CRC", .program = "core"},
 #define KERNEL(kernel)                                                                                       \
     {                                                                                                        \
         .name = "kernel: " kernel, .program = "kernels", .arguments = { kernel }                             \
