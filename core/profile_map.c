@@ -152,8 +152,9 @@ static void add_loop(struct function *f, const struct flow *flow, uint32_t *size
     uint32_t size = 0;
     for (uint32_t i = flow->first; i <= flow->last; i++)
         size += flow->reached[i] && flow->returns[i];
-    void *more = realloc(f->loops, (f->loop_count + 1) * sizeof *f->loops);
-    if (!more || f->loop_count == UINT16_MAX)
+    void *more =
+        f->loop_count < UINT16_MAX ? realloc(f->loops, (f->loop_count + 1) * sizeof *f->loops) : NULL;
+    if (!more)
         return;
     f->loops = more;
     f->loops[f->loop_count].header = flow->first;
