@@ -124,8 +124,8 @@ static enum jit_result jit_compile(struct jit *j, const struct region *r, const 
 {
     // Threading comes early: a conditional compare leaves the kind of its flags open until the branches that
     // tell it are joined with those that test it.
-    static const char passes[] = "function(sroa,early-cse<memssa>,jump-threading,simplifycfg,"
-                                 "instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,dse,simplifycfg)";
+    static const char passes[] = "function(sroa,early-cse,jump-threading,simplifycfg,"
+                                 "instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,simplifycfg)";
     struct build *u = calloc(1, sizeof *u);
     if (!u)
         return JIT_FAILED;
