@@ -222,21 +222,24 @@ static bool measure(struct rerun *r, unsigned blocks, struct failure *failure)
     return true;
 }
 
-// The first frame that differs, as both sides show it.
+static bool write_picture(const struct rerun *r, const char *path)
+{
+    return png_write_frame(path, r->picture.indices, (const uint8_t(*)[3])r->picture.palette);
+}
+
+// The first frame that differs, as both sides show it; nothing, if there is no picture of it.
 static void picture_difference(struct rerun *r, unsigned side, const char *folder)
 {
     struct failure failure = {0};
     char *paths[2] = {text_format("%s/a.png", folder), text_format("%s/b.png", folder)};
     char *both = text_format("%s/difference.png", folder);
-    bool there = r->picture.frame &&
-                 png_write_frame(paths[side], r->picture.indices, (const uint8_t(*)[3])r->picture.palette);
-    if (there) {
+    if (r->picture.frame && write_picture(r, paths[side])) {
         r->wanted = r->differs;
         r->frames = r->differs;
         run(r, !side, &failure);
-        there = r->picture.frame == r->wanted &&
-                png_write_frame(paths[!side], r->picture.indices, (const uint8_t(*)[3])r->picture.palette) &&
-                png_join(paths[0], paths[1], both);
+        if (r->picture.frame == r->wanted && write_picture(r, paths[!side])) {
+            png_join(paths[0], paths[1], both);
+        }
     }
     free(failure.text);
     free(paths[0]);

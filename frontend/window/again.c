@@ -132,7 +132,7 @@ static void tell_verdict(struct app *app, const struct instant_state *s)
                      sizeof times);
     char *text = s->run_frames == s->frames
                      ? text_copy("")
-                     : text_format(" (the first %u s of them)", seconds(s->run_frames));
+                     : text_format(", the first %u s of them timed", seconds(s->run_frames));
     snprintf(app->again.verdict, sizeof app->again.verdict,
              "Your last %u s again%s: %s. Same picture: %u of %u frames", seconds(s->frames), text, times,
              s->frames, s->frames);
