@@ -64,7 +64,8 @@ struct guest {
     struct loop_trace *trace; // NULL: no loop is traced (machine_trace_loop)
 
     int64_t granted; // the budget of the interp_run under way
-    uint64_t in_translated; // instructions that translated code has retired
+    uint64_t interpreted; // instructions, but for those in front of system calls and faults
+    int64_t interpreting_since; // the budget when the interpreter was come to last
     bool translating; // the engine that is in use
     // The guest handles SIGSEGV or SIGBUS itself: faults have to show every register, which only the
     // interpreter and a translator of precise code can.

@@ -45,8 +45,8 @@ static void wake_loop(cpu *c, op *header);
 static void request_code(cpu *c, const op *o)
 {
     struct guest *g = guest_of(c);
-    uint64_t retired = g->stats.retired + (uint64_t)(g->granted - cpu_budget_at(c, o));
-    translate_request(g->translator, (uint32_t)pc_of(c, o), retired - g->in_translated);
+    uint64_t interpreted = g->interpreted + (uint64_t)(g->interpreting_since - cpu_budget_at(c, o));
+    translate_request(g->translator, (uint32_t)pc_of(c, o), interpreted);
 }
 
 __attribute__((cold)) op *interp_hot_target(cpu *c, op *target, __attribute__((unused)) const char *code)
@@ -228,6 +228,7 @@ enum stop_reason interp_run(struct guest *g, uint64_t budget)
     struct fault_context context;
     fault_begin(&context, g);
     g->granted = granted;
+    g->interpreting_since = granted;
     c->wild_pc = 0;
     c->return_pc = NO_RETURN_PC;
     c->stepping = NULL;
@@ -243,6 +244,7 @@ enum stop_reason interp_run(struct guest *g, uint64_t budget)
             fault_raise(pc & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, pc, false);
         }
         run_from(c, o);
+        g->interpreted += (uint64_t)(g->interpreting_since - cpu_budget_at(c, c->current));
     }
     fault_end(&context);
     g->stats.retired += (uint64_t)(granted - cpu_budget_at(c, c->current));
