@@ -38,9 +38,10 @@ enum {
     CODE_BUS_ADRERR = 2,
 };
 
-// Instructions between two looks at requests: about 0.2 ms.
+// Instructions between two looks at requests and at code that has been compiled: 0.2 to 2 ms. To look means
+// to leave what translated code is in the midst of.
 #define SLICE 200000u
-#define TRANSLATED_SLICE 2000000u
+#define TRANSLATED_SLICE 8000000u
 
 // ---- counters ----
 
@@ -119,10 +120,32 @@ static void present(struct guest *g, const struct machine_frame *frame)
     skip_time(m);
 }
 
+static void make_system_call(struct guest *g)
+{
+    g->stats.system_calls++;
+    g->cpu.exclusive_address = EXCLUSIVE_NONE; // an exception return clears the monitor
+    linux_system_call(g);
+}
+
+static enum stop_reason make_plain_system_call(struct guest *g)
+{
+    if (!linux_is_plain_call(g))
+        return STOP_SVC;
+    uint64_t code_changes = g->code_changes;
+    g->activity = ACTIVITY_SYSTEM;
+    make_system_call(g);
+    g->activity = ACTIVITY_GUEST;
+    bool has_to_leave = g->state != MACHINE_RUNNING || g->code_changes != code_changes ||
+                        atomic_load_explicit(&g->signal_pending, memory_order_relaxed) ||
+                        atomic_load_explicit(&g->stop_requested, memory_order_relaxed);
+    return has_to_leave ? STOP_SERVED : STOP_NONE;
+}
+
 static const struct guest_host host = {
     .symbol = linux_symbol,
     .present = present,
     .translated_pc = translate_guest_pc,
+    .system_call = make_plain_system_call,
     .patch_loop = interp_patch_loop,
 };
 
@@ -157,6 +180,7 @@ static void forget_code(void *owner, uint64_t address, uint64_t length)
     struct profile *profile = ((machine *)g)->profile;
     if (profile)
         profile_forget(profile);
+    g->code_changes++;
     if (g->dispatch)
         dispatch_forget(g->dispatch, address, length);
     if (g->translator)
@@ -441,7 +465,8 @@ enum machine_state machine_run(machine *m, uint64_t budget)
     while (g->state == MACHINE_RUNNING && g->stats.retired < end) {
         g->activity = ACTIVITY_ENGINE;
         uint64_t left = end - g->stats.retired;
-        uint64_t slice = g->translating ? TRANSLATED_SLICE : SLICE;
+        uint64_t slice = g->translating && m->is_settled ? TRANSLATED_SLICE : SLICE;
+        uint64_t retired = g->stats.retired, interpreted = g->interpreted;
         if (g->dispatch && machine_get_dispatch(m) != dispatch_mode(g->dispatch))
             switch_dispatch(m);
         machine_follow_engine(m);
@@ -457,12 +482,10 @@ enum machine_state machine_run(machine *m, uint64_t budget)
         if (m->profile)
             profile_take(m->profile);
         g->activity = ACTIVITY_SYSTEM;
+        m->is_settled = (g->interpreted - interpreted) * 16 <= g->stats.retired - retired;
         switch (reason) {
-        case STOP_SVC:
-            g->stats.system_calls++;
-            g->cpu.exclusive_address = EXCLUSIVE_NONE; // an exception return clears the monitor
-            linux_system_call(g);
-            break;
+        case STOP_SVC: make_system_call(g); break;
+        case STOP_SERVED: break;
         case STOP_BRK:
             linux_exception(g, SIG_TRAP, CODE_TRAP_BRKPT, g->cpu.pc,
                             "the program executed a breakpoint (BRK)");

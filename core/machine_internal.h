@@ -19,6 +19,7 @@ struct machine {
     atomic_int dispatch_wanted; // enum machine_dispatch, to be in force from the next slice on
     atomic_bool verify_wanted; // machine_set_verify
     _Atomic uint32_t trace_wanted; // machine_trace_loop: the header, or 0
+    bool is_settled; // the last slice was hardly interpreted
     uint32_t trace_tried; // the one that guest.trace is of, if it can be
     uint64_t dispatch_since, dispatch_before; // retired when counting began; instructions counted before
     // Of a state that has been loaded, less what had been counted here until then.

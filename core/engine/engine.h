@@ -17,6 +17,8 @@ enum stop_reason interp_run(struct guest *g, uint64_t budget);
 void interp_call(struct guest *g);
 // Runs the one instruction at cold_pc, which is no branch.
 void interp_step(struct guest *g);
+// The SVC at cold_pc: makes the system call, or leaves as above.
+void interp_svc(struct guest *g);
 // From now on the op at pc, if it is decoded, enters translated code.
 void interp_patch_entry(struct guest *g, uint64_t pc);
 // No longer.

@@ -124,6 +124,21 @@ static bool goes_ahead(uint64_t number)
     return false;
 }
 
+bool linux_is_plain_call(const struct guest *g)
+{
+    static const uint16_t plain[] = {
+        25 /* fcntl */,      29 /* ioctl */,          48 /* faccessat */,     56 /* openat */,
+        57 /* close */,      62 /* lseek */,          63 /* read */,          64 /* write */,
+        65 /* readv */,      66 /* writev */,         67 /* pread64 */,       68 /* pwrite64 */,
+        78 /* readlinkat */, 79 /* newfstatat */,     80 /* fstat */,         82 /* fsync */,
+        83 /* fdatasync */,  113 /* clock_gettime */, 169 /* gettimeofday */, 172 /* getpid */,
+    };
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if ((uint32_t)g->cpu.x[8] == plain[i])
+            return true;
+    return false;
+}
+
 void linux_system_call(struct guest *g)
 {
     struct linux_process *p = g->process;

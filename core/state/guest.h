@@ -32,6 +32,10 @@ struct guest_host {
     // The guest instruction of an access that translated code makes at host_pc, as translate_guest_pc.
     // Async-signal-safe.
     bool (*translated_pc)(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left);
+    // Makes the system call behind which cpu.pc is, without leaving translated code: STOP_NONE, if guest code
+    // can go on at cpu.pc at once; STOP_SERVED, if that has to be left first; STOP_SVC, if also for the call,
+    // which has not been made.
+    enum stop_reason (*system_call)(struct guest *g);
     // From now on the interpreter lets the loop's plan run at its header, or no longer does. Emulation
     // thread, while no guest code runs.
     void (*patch_loop)(struct guest *g, struct loop *loop, bool replaced);
@@ -63,9 +67,10 @@ struct guest {
     struct loop_check *check; // of a loop's replacement, under way
     struct loop_trace *trace; // NULL: no loop is traced (machine_trace_loop)
 
-    int64_t granted; // the budget of the interp_run under way
+    int64_t granted; // the budget of the interp_run under way, but for what has been added to stats.retired
     uint64_t interpreted; // instructions, but for those in front of system calls and faults
     int64_t interpreting_since; // the budget when the interpreter was come to last
+    uint64_t code_changes; // how often code has been written or unmapped
     bool translating; // the engine that is in use
     // The guest handles SIGSEGV or SIGBUS itself: faults have to show every register, which only the
     // interpreter and a translator of precise code can.

@@ -12,6 +12,7 @@
 #define interp_run stepper_run
 #define interp_call stepper_call
 #define interp_step stepper_step
+#define interp_svc stepper_svc
 #define interp_patch_entry stepper_patch_entry
 #define interp_switch_dispatch stepper_switch_dispatch
 #define interp_restore_entry stepper_restore_entry

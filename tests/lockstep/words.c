@@ -36,7 +36,7 @@ static unsigned word_count, length = 1, failures;
 static bool precise;
 static uint8_t pristine[DATA_BYTES], interpreted_data[DATA_BYTES];
 
-// ---- the program: each sequence of words is followed by an SVC, which ends its region ----
+// ---- the program: each sequence of words is followed by a BRK, which ends its region ----
 
 static void add_words(unsigned forms, const char *name)
 {
@@ -69,7 +69,7 @@ static machine *load_program(void)
     static uint32_t code[WORDS_MAX * 2];
     for (unsigned i = 0; i < word_count; i++) {
         code[i + i / length] = words[i];
-        code[i + i / length + 1] = 0xd4000001; // svc #0
+        code[i + i / length + 1] = 0xd4200000; // brk #0
     }
     return load_words(code, word_count + word_count / length, DATA, DATA_BYTES, MACHINE_ENGINE_TRANSLATE);
 }

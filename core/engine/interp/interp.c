@@ -220,6 +220,14 @@ void interp_switch_dispatch(struct guest *g, enum machine_dispatch mode)
 
 // ---- running ----
 
+// Adds to stats.retired what has completed in front of cpu.current.
+static void note_retired(struct guest *g)
+{
+    int64_t left = cpu_budget_at(&g->cpu, g->cpu.current);
+    g->stats.retired += (uint64_t)(g->granted - left);
+    g->granted = left;
+}
+
 enum stop_reason interp_run(struct guest *g, uint64_t budget)
 {
     const uint64_t most = 1ull << 40; // keeps the arithmetic of retired_bias far from overflow
@@ -247,7 +255,7 @@ enum stop_reason interp_run(struct guest *g, uint64_t budget)
         g->interpreted += (uint64_t)(g->interpreting_since - cpu_budget_at(c, c->current));
     }
     fault_end(&context);
-    g->stats.retired += (uint64_t)(granted - cpu_budget_at(c, c->current));
+    note_retired(g);
     c->pc = c->wild_pc ? c->wild_pc : pc_of(c, c->current);
     return c->stop;
 }

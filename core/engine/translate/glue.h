@@ -18,7 +18,7 @@ enum { GLUE_PASSED_COUNT = 1 GLUE_PASSED(GLUE_ONE_MORE) }; // the budget is the 
 
 // The ways back to the host, which finds the whole state in guest_cpu: regions call __regcall3__cold_<name>,
 // which calls host_<name>, which is interp_<name> (engine.h).
-#define GLUE_WAYS_BACK(X) X(call) X(step) X(loop) X(begin_check) X(end_check)
+#define GLUE_WAYS_BACK(X) X(call) X(step) X(svc) X(loop) X(begin_check) X(end_check)
 #define GLUE_WAY_BACK(name) "__regcall3__cold_" #name
 
 // The rest of the guest's state that translated code works on, but for cpu.x and cpu.v. X(name, field of cpu,

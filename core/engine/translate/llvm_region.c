@@ -76,10 +76,13 @@ static void add_terminator(struct build *u, unsigned index)
         break;
     }
     case END_STEP:
+    case END_SVC: {
+        const char *way = b->end == END_SVC ? GLUE_WAY_BACK(svc) : GLUE_WAY_BACK(step);
         leave_store(u, &dirty);
         LLVMBuildStore(u->at, build_constant(u, b->target_pc), build_cpu_field(u, offsetof(cpu, cold_pc)));
-        leave_go_on(u, leave_call(u, leave_glue(u, GLUE_WAY_BACK(step))), b, b->target_pc + 4);
+        leave_go_on(u, leave_call(u, leave_glue(u, way)), b, b->target_pc + 4);
         break;
+    }
     case END_STOP: leave_to(u, build_constant(u, b->target_pc), &dirty); break;
     case END_EXIT: {
         char name[JIT_SYMBOL_MAX];

@@ -233,10 +233,10 @@ static void end_block(struct finder *f, unsigned b, const struct region_op *o)
         break;
     case KIND_STOP:
         block->target_pc = o->pc;
-        if (isa_info[o->insn].kind == KIND_STOP) {
+        if (isa_info[o->insn].kind == KIND_STOP && o->insn != INSN_svc) {
             block->end = END_STOP;
         } else {
-            block->end = END_STEP;
+            block->end = o->insn == INSN_svc ? END_SVC : END_STEP;
             block->next = successor(f, o->pc + 4, block->context);
         }
         break;

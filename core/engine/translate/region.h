@@ -37,7 +37,8 @@ enum region_end {
     END_INDIRECT, // BR and RET: leaves the region
     END_RETURN, // RET of an inlined callee: at `next` if the target is target_pc, else leaves the region
     END_STEP, // the interpreter runs the instruction at target_pc, then `next`
-    END_STOP, // leaves the region for target_pc, where an instruction stops the engine (SVC, BRK, …)
+    END_SVC, // makes the system call of the SVC at target_pc, then `next`
+    END_STOP, // leaves the region for target_pc, where an instruction stops the engine (BRK, …)
     END_EXIT, // goes on at target_pc outside the region: code that has not run so far, or did not fit
 };
 
