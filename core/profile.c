@@ -183,17 +183,17 @@ static bool make_room_to_know(struct profile *p)
 {
     if (p->known_count * 2 < p->known_room)
         return true;
-    struct profile old = *p;
-    size_t room = p->known_room ? 2 * p->known_room : 1024;
+    struct known *old = p->known;
+    size_t old_room = p->known_room, room = p->known_room ? 2 * p->known_room : 1024;
     struct known *more = calloc(room, sizeof *more);
     if (!more)
         return false;
     p->known = more;
     p->known_room = room;
-    for (size_t i = 0; i < old.known_room; i++)
-        if (old.known[i].row)
-            p->known[place_in_known(p, old.known[i].pc, old.known[i].kind)] = old.known[i];
-    free(old.known);
+    for (size_t i = 0; i < old_room; i++)
+        if (old[i].row)
+            p->known[place_in_known(p, old[i].pc, old[i].kind)] = old[i];
+    free(old);
     return true;
 }
 
