@@ -273,18 +273,27 @@ static void finish(struct instant *in)
 static bool copy_file(const char *from, const char *to)
 {
     char buffer[65536];
-    size_t got = 0;
-    FILE *in = fopen(from, "re");
+    size_t got;
     struct new_file out;
-    bool good = in && new_file_open(&out, to);
-    while (good && (got = fread(buffer, 1, sizeof buffer, in)) > 0) {
+    FILE *in = fopen(from, "re");
+    if (!in || !new_file_open(&out, to)) {
+        if (in) {
+            fclose(in);
+        }
+        return false;
+    }
+    bool good;
+    do {
+        got = fread(buffer, 1, sizeof buffer, in);
         good = fwrite(buffer, 1, got, out.stream) == got;
+    } while (good && got == sizeof buffer);
+    good &= !ferror(in);
+    fclose(in);
+    if (!good) {
+        new_file_discard(&out);
+        return false;
     }
-    if (in) {
-        good &= !ferror(in);
-        fclose(in);
-    }
-    return good && new_file_commit(&out);
+    return new_file_commit(&out);
 }
 
 static void keep_evidence(struct instant *in, const char *recording)

@@ -18,7 +18,7 @@
 static const struct {
     uint64_t address;
     unsigned pages;
-} regions[] = {{GUEST_MMAP_MIN, 3}, {0x200000, 20}, {0x300000, 12}, {GUEST_SPACE - 3 * GUEST_PAGE, 3}};
+} regions[] = {{GUEST_MMAP_MIN, 3}, {0x200000, 20}, {0x300000, 12}, {GUEST_MMAP_END - 3 * GUEST_PAGE, 3}};
 enum { REGIONS = sizeof regions / sizeof regions[0], PAGES = 38 };
 
 static struct guest guest;
