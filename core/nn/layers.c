@@ -8,7 +8,7 @@ enum { MAX_TENSORS = 256 };
 
 void params_create(struct params *p, size_t capacity, uint64_t seed)
 {
-    *p = (struct params){.capacity = capacity, .rng = {rng_mix(seed)}};
+    *p = (struct params){.capacity = capacity, .rng = {rng_mix(seed)}, .is_unset = seed == PARAMS_UNSET};
     size_t list = MAX_TENSORS * (sizeof *p->tensors + sizeof(struct tensor) + 64);
     arena_create(&p->arena, 2 * capacity * sizeof(float) + list + (1 << 16));
     p->tensors = arena_alloc(&p->arena, MAX_TENSORS * sizeof *p->tensors);
@@ -33,7 +33,7 @@ struct tensor *params_add(struct params *p, const char *name, const char *part, 
     t->wants_grad = true;
     p->tensors[p->tensor_count++] = (struct named_tensor){name, part, p->count, t};
     p->count += count;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !p->is_unset; i++)
         t->data[i] = bound == 0 ? 0 : bound * (2 * rng_uniform(&p->rng) - 1);
     return t;
 }
@@ -61,7 +61,7 @@ struct tensor *dense_forward(const struct dense *l, struct graph *g, struct tens
 struct embedding embedding_create(struct params *p, const char *name, int n, int columns)
 {
     struct embedding l = {params_add(p, name, "table", 2, (int[]){n, columns}, 0)};
-    for (int i = 0; i < n * columns; i++)
+    for (int i = 0; i < n * columns && !p->is_unset; i++)
         l.table->data[i] = rng_normal(&p->rng);
     return l;
 }

@@ -21,10 +21,13 @@ struct params {
     struct named_tensor *tensors;
     int tensor_count;
     struct rng rng; // initial values
+    bool is_unset; // there are none
     struct arena arena;
 };
 
-// Room for up to capacity floats (reserved address space). Initial values follow from seed.
+// Room for up to capacity floats (reserved address space). Initial values follow from seed; of PARAMS_UNSET
+// they are 0, for what is about to be loaded.
+#define PARAMS_UNSET UINT64_MAX
 void params_create(struct params *p, size_t capacity, uint64_t seed);
 void params_destroy(struct params *p);
 

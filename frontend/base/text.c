@@ -7,12 +7,26 @@
 #include <string.h>
 #include <strings.h>
 
+static _Noreturn void out_of_memory(size_t size)
+{
+    fprintf(stderr, "neurodoom: out of memory (%zu bytes wanted)\n", size);
+    exit(1);
+}
+
 void *memory_resize(void *old, size_t size)
 {
     void *memory = realloc(old, size ? size : 1);
     if (!memory) {
-        fprintf(stderr, "neurodoom: out of memory (%zu bytes wanted)\n", size);
-        exit(1);
+        out_of_memory(size);
+    }
+    return memory;
+}
+
+void *memory_zeroed(size_t size)
+{
+    void *memory = calloc(1, size);
+    if (!memory) {
+        out_of_memory(size);
     }
     return memory;
 }

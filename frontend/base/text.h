@@ -13,8 +13,9 @@ char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)))
 char *text_format_list(const char *format, va_list arguments);
 char *text_copy(const char *text);
 
-// realloc that does not fail.
+// realloc, and calloc, that do not fail.
 void *memory_resize(void *old, size_t size);
+void *memory_zeroed(size_t size);
 
 // Is text equal to word, whatever the case of its ASCII letters?
 bool text_same(const char *text, const char *word);

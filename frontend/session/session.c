@@ -261,8 +261,7 @@ static void *emulate(void *user)
 struct session *session_start(const struct machine_config *config, unsigned speed,
                               const struct session_callbacks *callbacks, struct failure *failure)
 {
-    struct session *s = memory_resize(NULL, sizeof *s);
-    memset(s, 0, sizeof *s);
+    struct session *s = memory_zeroed(sizeof *s);
     s->callbacks = *callbacks;
     s->virtual_clock = config->clock == MACHINE_CLOCK_VIRTUAL;
     s->replaying = config->replay_input || callbacks->more_input;

@@ -33,7 +33,7 @@ struct tensor *dispatch_model_forward(const struct dispatch_model *m, struct gra
 bool dispatch_load(const char *base, struct dispatch_net *net, struct error *error)
 {
     struct dispatch_model model;
-    dispatch_model_create(&model, 0);
+    dispatch_model_create(&model, PARAMS_UNSET);
     bool loaded = model_load(base, &model.params, dispatch_architecture, NULL, error);
     if (loaded)
         dispatch_prepare(net, model.params.data);

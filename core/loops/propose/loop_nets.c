@@ -60,9 +60,9 @@ struct loop_nets *loop_nets_load(const char *folder, struct error *error)
         return NULL;
     }
     isa_init(); // bodies are decoded
-    detector_create(&n->detector, 0);
-    recognizer_create(&n->recognizer, 0);
-    predictor_create(&n->predictor, 0);
+    detector_create(&n->detector, PARAMS_UNSET);
+    recognizer_create(&n->recognizer, PARAMS_UNSET);
+    predictor_create(&n->predictor, PARAMS_UNSET);
     graph_create(&n->graph, &nn_kernels_fast, false, 0);
     if (!load(folder, DETECTOR_NAME, &n->detector.params, detector_architecture, error) ||
         !load(folder, RECOGNIZER_NAME, &n->recognizer.params, recognizer_architecture, error) ||
