@@ -214,7 +214,6 @@ static void create_loops(machine *m)
 
 machine *machine_create(const struct machine_config *config, struct error *error)
 {
-    isa_init();
     fault_init(profile_note_signal, linux_note_host_signal);
     // Below 2 GiB, where translated code can address it.
     machine *m =

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "decode_steps.h"
 
-#include <stddef.h>
-#include <string.h>
-
 // ---- integer instructions ----
 
 // DecodeBitMasks (Arm ARM, aarch64/instrs/integer/bitmasks) for logical immediates.
@@ -380,29 +377,8 @@ static bool step_invert(const struct raw_fields *r, op *o)
     return true;
 }
 
-// ---- by name ----
-
-decode_step *decode_step_named(const char *name)
-{
-    static const struct {
-        const char *name;
-        decode_step *step;
-    } steps[] = {
-#define STEP(name) {#name, step_##name},
-        // clang-format off
-        STEP(bitmask64) STEP(bitmask32) STEP(bitfield64) STEP(bitfield32) STEP(signed_bitfield64)
-        STEP(signed_bitfield32) STEP(wide) STEP(imm12) STEP(adr) STEP(adrp) STEP(link) STEP(link_imm)
-        STEP(literal) STEP(bit) STEP(shift_to_4) STEP(no_1d) STEP(lane) STEP(fp_imm_s) STEP(fp_imm_d)
-        STEP(fraction_bits32) STEP(fraction_bits64) STEP(fp_no_1d) STEP(no_2s) STEP(only_d) STEP(ext)
-        STEP(shift_left) STEP(shift_right) STEP(fixed_point) STEP(element) STEP(element_source) STEP(smov)
-        STEP(umov) STEP(by_element) STEP(fp_by_element) STEP(immediate_s) STEP(immediate_h)
-        STEP(immediate_ones) STEP(immediate_b) STEP(immediate_d) STEP(immediate_float)
-        STEP(immediate_double) STEP(invert)
-    // clang-format on
+decode_step *const decode_steps[STEP_COUNT] = {
+#define STEP(name) [STEP_##name] = step_##name,
+    DECODE_STEPS(STEP)
 #undef STEP
-    };
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
-        if (strcmp(steps[i].name, name) == 0)
-            return steps[i].step;
-    return NULL;
-}
+};

@@ -72,7 +72,7 @@ enum insn_state {
 
 struct insn_info {
     const char *name; // as in insns.def: mnemonic, then the form
-    const char *pattern; // see decode.c for its grammar
+    const char *pattern; // see decode_gen.c for its grammar
     const char *text; // disassembly template, see disasm.c
     enum insn_kind kind;
     enum insn_group group;
@@ -83,8 +83,7 @@ struct insn_info {
 extern const struct insn_info isa_info[INSN_COUNT];
 
 // Fills *out (all but handler) from the instruction word at pc, a multiple of 4. Returns INSN_UNDEFINED, with
-// *out unspecified, for a word that is not allocated in what this core implements. Any thread, once isa_init
-// has run.
+// *out unspecified, for a word that is not allocated in what this core implements. Any thread.
 enum insn isa_decode(uint32_t word, uint32_t pc, op *out);
 
 // The same by one kernel alone, which knows the instructions of its group and no others: INSN_UNDEFINED also
@@ -107,11 +106,6 @@ struct isa_bits {
 struct isa_bits isa_register_bits(enum insn id, enum insn_state operand);
 // Of a displacement by instructions: of direct branches and literals.
 struct isa_bits isa_displacement_bits(enum insn id);
-
-// Compiles the patterns of insns.def into the decoder's tables; once, before any isa_decode. Any thread;
-// repeated calls do nothing. Ends the program on a pattern that is not well formed: that is a mistake in the
-// table.
-void isa_init(void);
 
 // One line of text for the word at pc, into text (size bytes).
 void isa_disassemble(uint32_t word, uint32_t pc, char *text, size_t size);

@@ -206,7 +206,6 @@ int main(int argc, char **argv)
         print_usage(stdout);
         return 0;
     }
-    isa_init();
     if (argc < 2)
         return usage_error("a command is missing", "");
     const char *command = argv[1], *name = argc > 2 && argv[2][0] != '-' ? argv[2] : NULL;

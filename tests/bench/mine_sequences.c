@@ -292,7 +292,6 @@ int main(int argc, char **argv)
 {
     if (argc < 3)
         fail("usage", "mine_sequences COUNT PROFILE…");
-    isa_init();
     for (int i = 2; i < argc; i++)
         read_profile(argv[i]);
     find_patterns();

@@ -332,7 +332,6 @@ static void check_instruction(enum insn id)
 int main(int argc, char **argv)
 {
     random_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    isa_init();
     for (unsigned id = 1; id < INSN_COUNT; id++)
         check_instruction((enum insn)id);
     if (!failures)

@@ -376,7 +376,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: random_program [-g SELECTION] [-x FILE] [-l] SEED LENGTH OUT | -d DUMP\n");
         return 2;
     }
-    isa_init();
     select_instructions(selection, exceptions);
     random_state = strtoull(argv[optind], NULL, 0);
     write_program(argv[optind + 2], (unsigned)atoi(argv[optind + 1]), listing);

@@ -275,7 +275,6 @@ int main(int argc, char **argv)
 {
     bool allocation = argc > 1 && strcmp(argv[1], "--allocation") == 0;
     const char *only = allocation ? NULL : argv[1];
-    isa_init();
     list_words(allocation);
     qsort(tests, test_count, sizeof tests[0], compare_tests);
     prepare();

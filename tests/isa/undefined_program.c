@@ -110,7 +110,6 @@ static int write_program(const char *words_path, const char *path, bool handled)
 
 int main(int argc, char **argv)
 {
-    isa_init();
     if (argc == 6 && strcmp(argv[1], "-w") == 0)
         return write_random_words(strtoull(argv[2], NULL, 0), (unsigned)atoi(argv[3]), argv[4], argv[5]);
     if (argc == 4 && strcmp(argv[1], "-p") == 0)

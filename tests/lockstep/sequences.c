@@ -300,7 +300,6 @@ int main(int argc, char **argv)
 {
     unsigned forms = argc > 2 ? (unsigned)atoi(argv[2]) : 3, whole = 0;
     random_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    isa_init();
     for (const struct line *l = lines; l < lines + LINES; l++) {
         if (!is_well_formed(l))
             continue;

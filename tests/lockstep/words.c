@@ -273,7 +273,6 @@ int main(int argc, char **argv)
     }
     unsigned forms = argc > 2 ? (unsigned)atoi(argv[2]) : 6;
     random_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    isa_init();
     add_words(forms, argc > 3 ? argv[3] : NULL);
     machine *m = load_program();
     struct guest *g = guest_in(m);

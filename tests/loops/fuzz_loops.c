@@ -296,7 +296,6 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
             random_state = strtoull(argv[++i], NULL, 0) * 0x9e3779b97f4a7c15 + 1;
     }
-    isa_init();
     fault_init(refuse, refuse);
     if (memory_create(&guest.memory, 1 << 30))
         return 1;

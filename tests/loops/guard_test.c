@@ -249,7 +249,6 @@ int main(int argc, char **argv)
             if (strcmp(argv[i + 1], plants[k]) == 0)
                 planted = k;
     }
-    isa_init();
     if (memory_create(&guest.memory, 1 << 30))
         return 2;
     guest.cpu.memory = guest.memory.base;

@@ -420,7 +420,6 @@ static void print_loop(const char *path)
 
 int main(int argc, char **argv)
 {
-    isa_init();
     if (argc == 2 && strcmp(argv[1], "tables") == 0)
         return !semantics_exists;
     if (argc == 4 && strcmp(argv[1], "random") == 0) {

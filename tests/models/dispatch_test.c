@@ -156,7 +156,6 @@ int main(int argc, char **argv)
 {
     if (argc != 2)
         return 1;
-    isa_init();
     test_features();
     test_relevant_bits();
     test_kernels();

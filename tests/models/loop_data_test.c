@@ -231,7 +231,6 @@ static void shipped(const char *path)
 
 int main(int argc, char **argv)
 {
-    isa_init();
     snprintf(work, sizeof work, "%s", argv[1]);
     round_trip();
     duplicates();

@@ -335,7 +335,6 @@ int main(int argc, char **argv)
     struct error error;
     struct loop_set set;
     static struct loop_models models;
-    isa_init();
     if (argc != 3 || !loop_set_read(&set, argv + 2, 1, &error)) {
         printf("not ok loop_nets_test: %s\n", argc == 3 ? error.text : "usage: loop_nets_test MODELS LOOPS");
         return 1;

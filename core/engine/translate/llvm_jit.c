@@ -230,7 +230,6 @@ static struct jit *jit_create(enum level level, struct error *error)
         error_set(error, "no memory for the translator");
         return NULL;
     }
-    isa_init();
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, initialize_llvm);
     j->context = LLVMContextCreate();

@@ -27,7 +27,7 @@ add_custom_command(OUTPUT ${IDENTITY}
   DEPENDS ${TRANSLATOR_SOURCES} VERBATIM)
 # LLVM is loaded only when there is something to compile.
 file(GLOB TRANSLATE_LLVM CONFIGURE_DEPENDS engine/translate/llvm_*.c)
-add_library(translate_llvm MODULE ${TRANSLATE_LLVM} engine/translate/translate_embed.S base/error.c base/text.c isa/decode.c isa/decode_steps.c isa/disasm.c loops/guard/guard_registers.c ${IDENTITY})
+add_library(translate_llvm MODULE ${TRANSLATE_LLVM} engine/translate/translate_embed.S base/error.c base/text.c ${ISA_SOURCES} loops/guard/guard_registers.c ${IDENTITY})
 set_target_properties(translate_llvm PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden)
 install(TARGETS translate_llvm DESTINATION ${LIBRARY_FOLDER})
 target_compile_definitions(translate_llvm PRIVATE _GNU_SOURCE)

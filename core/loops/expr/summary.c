@@ -264,7 +264,6 @@ bool loop_summarize(struct loop_summary *s, uint32_t header, const uint32_t *wor
     b->it.out = s;
     b->it.reason = NULL;
     b->way_count = 0;
-    isa_init();
     run_body(b, words, length);
     *reason = b->it.reason;
     free(b);

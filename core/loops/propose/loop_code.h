@@ -60,7 +60,6 @@ struct code_insn {
     case INSN_##name##_w##form:                                                                              \
     case INSN_##name##_x##form
 
-// After isa_init.
 void code_decode(uint32_t word, struct code_insn *insn);
 // The word with the number of the general register in a field replaced; unchanged if there is none.
 uint32_t code_set_register(uint32_t word, const struct code_insn *insn, unsigned field, unsigned number);
@@ -104,7 +103,6 @@ struct code_body {
     struct form step[CODE_VARS]; // of AFFINE variables: a sum of UNTOUCHED ones
 };
 
-// After isa_init.
 void code_read(const struct loop_body *body, struct code_body *code);
 
 // By how much a value changes from one iteration to the next, with the registers x of the entry (NULL: only

@@ -59,7 +59,6 @@ struct loop_nets *loop_nets_load(const char *folder, struct error *error)
         free(n);
         return NULL;
     }
-    isa_init(); // bodies are decoded
     detector_create(&n->detector, PARAMS_UNSET);
     recognizer_create(&n->recognizer, PARAMS_UNSET);
     predictor_create(&n->predictor, PARAMS_UNSET);
