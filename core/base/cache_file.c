@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Cached objects are host code, so the folder has to be private, and no link in it is followed. What a file
-// holds is checked by length and hash before use: truncated and foreign files count as empty.
+// holds is checked by length and hash before use, each object's bytes when they are asked for.
 #include "cache_file.h"
 
 #define XXH_INLINE_ALL
@@ -18,7 +18,7 @@
 #include "file.h"
 
 enum {
-    FORMAT_VERSION = 3,
+    FORMAT_VERSION = 4,
     FILE_BYTES_MAX = 16 << 20,
     FOLDER_BYTES_MAX = 64 << 20,
     NAME_SIZE = 40,
@@ -26,18 +26,24 @@ enum {
 
 static const char magic[8] = "neurodm";
 
+// A file: header, index, the objects' bytes one behind the other, each at a multiple of 8.
 struct file_header {
     char magic[8];
     uint64_t version, program, identity;
+    uint64_t count, index_size, index_hash; // of the index
 };
 
-struct record_header {
-    uint64_t hash; // of what follows, the object's bytes included
-    uint32_t entry, page_count;
-    uint64_t size; // of the object
-    struct cached_page pages[CACHED_PAGES_MAX];
-    uint32_t left_out_count, left_out[CACHED_LEFT_OUT_MAX], reserved;
-    uint64_t trusted_by;
+// In the index, for each object; its pages and left_out follow, filled up to a multiple of 8.
+struct record {
+    uint64_t hash; // of the object's bytes
+    uint64_t size, trusted_by;
+    uint32_t entry, page_count, left_out_count, reserved;
+};
+
+struct kept {
+    struct cached_object object;
+    uint64_t hash; // of its bytes, if they have not been checked
+    bool is_checked;
 };
 
 struct cache_file {
@@ -47,64 +53,79 @@ struct cache_file {
     struct file_header header;
     unsigned char *file; // mapped
     size_t file_size;
-    struct cached_object *objects;
+    struct kept *objects;
     size_t count, room;
     bool changed;
 };
 
-static void free_bytes(const struct cache_file *c, const struct cached_object *o)
+static bool is_in_file(const struct cache_file *c, const void *p)
 {
-    if (!c->file || o->bytes < c->file || o->bytes >= c->file + c->file_size)
-        free((void *)(uintptr_t)o->bytes);
+    return c->file && (const unsigned char *)p >= c->file &&
+           (const unsigned char *)p < c->file + c->file_size;
 }
 
-static bool append(struct cache_file *c, const struct cached_object *o)
+static struct kept *append(struct cache_file *c)
 {
     if (c->count == c->room) {
         size_t room = c->room ? c->room * 2 : 256;
-        struct cached_object *more = realloc(c->objects, room * sizeof *more);
+        struct kept *more = realloc(c->objects, room * sizeof *more);
         if (!more)
-            return false;
+            return NULL;
         c->objects = more;
         c->room = room;
     }
-    c->objects[c->count++] = *o;
-    return true;
+    return &c->objects[c->count++];
 }
 
-static uint64_t record_hash(const struct record_header *r, const unsigned char *bytes)
+static uint64_t padded(uint64_t size)
 {
-    XXH64_hash_t head = XXH3_64bits((const char *)r + sizeof r->hash, sizeof *r - sizeof r->hash);
-    return XXH3_64bits_withSeed(bytes, r->size, head);
+    return (size + 7) & ~(uint64_t)7;
 }
 
-// Takes over the records of a file's contents, up to the first that is damaged.
-static void parse(struct cache_file *c, size_t size)
+static uint64_t extras_size(uint32_t page_count, uint32_t left_out_count)
+{
+    return padded(page_count * sizeof(struct cached_page) + left_out_count * sizeof(uint32_t));
+}
+
+// Takes over the objects of a file, as far as it goes.
+static void parse(struct cache_file *c)
 {
     struct file_header h;
-    if (size < sizeof h || (memcpy(&h, c->file, sizeof h), memcmp(&h, &c->header, sizeof h) != 0))
+    if (c->file_size < sizeof h)
         return;
-    size_t at = sizeof h;
-    while (size - at > sizeof(struct record_header)) {
-        struct record_header r;
-        memcpy(&r, c->file + at, sizeof r);
-        at += sizeof r;
-        if (r.size > size - at || r.page_count > CACHED_PAGES_MAX || r.left_out_count > CACHED_LEFT_OUT_MAX ||
-            r.hash != record_hash(&r, c->file + at))
+    memcpy(&h, c->file, sizeof h);
+    const unsigned char *index = c->file + sizeof h;
+    if (memcmp(&h, &c->header, offsetof(struct file_header, count)) != 0 ||
+        h.index_size > c->file_size - sizeof h || h.index_size % 8 ||
+        h.index_hash != XXH3_64bits_withSeed(index, h.index_size, h.count) || !h.count ||
+        h.count > h.index_size / sizeof(struct record))
+        return;
+    free(c->objects);
+    c->objects = malloc(h.count * sizeof *c->objects);
+    c->room = c->objects ? h.count : 0;
+    const unsigned char *end = index + h.index_size, *bytes = end;
+    while (c->count < c->room && (size_t)(end - index) >= sizeof(struct record)) {
+        const struct record *r = (const struct record *)index;
+        index += sizeof *r;
+        uint64_t left = c->file_size - (size_t)(bytes - c->file);
+        if (r->page_count > CACHED_PAGES_MAX || r->left_out_count > CACHED_LEFT_OUT_MAX ||
+            extras_size(r->page_count, r->left_out_count) > (size_t)(end - index) || !r->size ||
+            r->size > left || padded(r->size) > left)
             return;
-        struct cached_object o = {.entry = r.entry,
-                                  .page_count = r.page_count,
-                                  .trusted_by = r.trusted_by,
-                                  .bytes = c->file + at,
-                                  .size = r.size};
-        memcpy(o.pages, r.pages, sizeof o.pages);
-        o.left_out_count = r.left_out_count;
-        memcpy(o.left_out, r.left_out, sizeof o.left_out);
-        if (!append(c, &o))
-            return;
-        at += (r.size + 7) & ~(uint64_t)7;
-        if (at > size)
-            return;
+        const struct cached_page *pages = (const struct cached_page *)index;
+        *append(c) = (struct kept){
+            .object = {.entry = r->entry,
+                       .page_count = r->page_count,
+                       .left_out_count = r->left_out_count,
+                       .pages = pages,
+                       .left_out = (const uint32_t *)(pages + r->page_count),
+                       .trusted_by = r->trusted_by,
+                       .bytes = bytes,
+                       .size = r->size},
+            .hash = r->hash,
+        };
+        index += extras_size(r->page_count, r->left_out_count);
+        bytes += padded(r->size);
     }
 }
 
@@ -146,12 +167,12 @@ static void read_objects(struct cache_file *c, int fd)
 {
     size_t size = size_of(fd);
     if (size && size <= FILE_BYTES_MAX) {
-        void *file = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+        void *file = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
         unmap_file(c);
         if (file != MAP_FAILED) {
             c->file = file;
             c->file_size = size;
-            parse(c, size);
+            parse(c);
         }
     }
 }
@@ -235,46 +256,111 @@ size_t cache_file_count(const struct cache_file *c)
 
 const struct cached_object *cache_file_get(const struct cache_file *c, size_t index)
 {
-    return &c->objects[index];
+    return &c->objects[index].object;
+}
+
+const struct cached_object *cache_file_read(struct cache_file *c, size_t index)
+{
+    struct kept *k = &c->objects[index];
+    if (k->object.size && !k->is_checked) {
+        k->is_checked = XXH3_64bits(k->object.bytes, k->object.size) == k->hash;
+        if (!k->is_checked)
+            cache_file_drop(c, index);
+    }
+    return k->object.size ? &k->object : NULL;
 }
 
 bool cache_file_add(struct cache_file *c, const struct cached_object *object)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->objects[i].entry == object->entry)
+        if (c->objects[i].object.entry == object->entry)
             cache_file_drop(c, i);
-    if (!append(c, object))
+    struct cached_page *pages = malloc(extras_size(object->page_count, object->left_out_count) + 1);
+    struct kept *k = pages ? append(c) : NULL;
+    if (!k) {
+        free(pages);
         return false;
+    }
+    uint32_t *left_out = (uint32_t *)(pages + object->page_count);
+    if (object->page_count)
+        memcpy(pages, object->pages, object->page_count * sizeof *pages);
+    if (object->left_out_count)
+        memcpy(left_out, object->left_out, object->left_out_count * sizeof *left_out);
+    *k = (struct kept){.object = *object, .is_checked = true};
+    k->object.pages = pages;
+    k->object.left_out = left_out;
     c->changed = true;
     return true;
 }
 
 void cache_file_drop(struct cache_file *c, size_t index)
 {
-    c->objects[index].size = 0;
+    c->objects[index].object.size = 0;
     c->changed = true;
+}
+
+static bool write_padded(FILE *f, const void *bytes, size_t size)
+{
+    static const char padding[8];
+    size_t rest = padded(size) - size;
+    return fwrite(bytes, 1, size, f) == size && fwrite(padding, 1, rest, f) == rest;
+}
+
+// The index of what is going to be written, *count objects: malloc'd, NULL without memory.
+static unsigned char *make_index(const struct cache_file *c, size_t *count, size_t *size)
+{
+    const size_t most = sizeof(struct record) + extras_size(CACHED_PAGES_MAX, CACHED_LEFT_OUT_MAX);
+    unsigned char *index = calloc(c->count, most);
+    size_t at = 0, total = sizeof c->header;
+    *count = 0;
+    for (size_t i = 0; index && i < c->count; i++) {
+        const struct kept *k = &c->objects[i];
+        const struct cached_object *o = &k->object;
+        if (!o->size)
+            continue;
+        size_t extras = extras_size(o->page_count, o->left_out_count);
+        total += sizeof(struct record) + extras + padded(o->size);
+        if (total > FILE_BYTES_MAX)
+            break;
+        struct record r = {.hash = k->is_checked ? XXH3_64bits(o->bytes, o->size) : k->hash,
+                           .size = o->size,
+                           .trusted_by = o->trusted_by,
+                           .entry = o->entry,
+                           .page_count = o->page_count,
+                           .left_out_count = o->left_out_count};
+        memcpy(index + at, &r, sizeof r);
+        at += sizeof r;
+        size_t pages = o->page_count * sizeof *o->pages;
+        memcpy(index + at, o->pages, pages);
+        memcpy(index + at + pages, o->left_out, o->left_out_count * sizeof *o->left_out);
+        at += extras;
+        ++*count;
+    }
+    *size = at;
+    return index;
 }
 
 static bool write_objects(FILE *f, const void *user)
 {
     const struct cache_file *c = user;
-    static const char padding[8];
-    size_t total = sizeof c->header;
-    bool good = fwrite(&c->header, sizeof c->header, 1, f) == 1;
-    for (size_t i = 0; i < c->count && good; i++) {
-        const struct cached_object *o = &c->objects[i];
-        struct record_header r = {.entry = o->entry, .page_count = o->page_count, .size = o->size};
-        size_t padded = (o->size + 7) & ~(size_t)7;
-        if (!o->size || total + sizeof r + padded > FILE_BYTES_MAX)
+    struct file_header h = c->header;
+    size_t count, size;
+    unsigned char *index = make_index(c, &count, &size);
+    if (!index) {
+        errno = ENOMEM;
+        return false;
+    }
+    h.count = count;
+    h.index_size = size;
+    h.index_hash = XXH3_64bits_withSeed(index, size, count);
+    bool good = fwrite(&h, sizeof h, 1, f) == 1 && fwrite(index, 1, size, f) == size;
+    free(index);
+    for (size_t i = 0; count && good; i++) {
+        const struct cached_object *o = &c->objects[i].object;
+        if (!o->size)
             continue;
-        memcpy(r.pages, o->pages, sizeof r.pages);
-        r.left_out_count = o->left_out_count;
-        r.trusted_by = o->trusted_by;
-        memcpy(r.left_out, o->left_out, sizeof r.left_out);
-        r.hash = record_hash(&r, o->bytes);
-        good = fwrite(&r, sizeof r, 1, f) == 1 && fwrite(o->bytes, 1, o->size, f) == o->size &&
-               fwrite(padding, 1, padded - o->size, f) == padded - o->size;
-        total += sizeof r + padded;
+        good = write_padded(f, o->bytes, o->size);
+        count--;
     }
     return good;
 }
@@ -319,8 +405,13 @@ bool cache_file_close(struct cache_file *c, struct error *error)
                       c->path, c->name, strerror(errno));
         shrink_folder(c);
     }
-    for (size_t i = 0; i < c->count; i++)
-        free_bytes(c, &c->objects[i]);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct cached_object *o = &c->objects[i].object;
+        if (!is_in_file(c, o->pages)) {
+            free((void *)(uintptr_t)o->pages);
+            free((void *)(uintptr_t)o->bytes);
+        }
+    }
     free(c->objects);
     unmap_file(c);
     free(c->path);

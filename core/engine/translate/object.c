@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A linker for the one kind of object that the translator makes: ELF32, x86-64 (x32), static, small.
 #include "object.h"
 
-#include <elf.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SECTIONS_MAX = 64 };
+#include "object_packed.h"
+
+enum { POPULATED_BYTES = 128 << 10 }; // at a time
 
 int code_memory_create(struct code_memory *m, size_t size)
 {
@@ -39,157 +38,18 @@ void code_memory_destroy(struct code_memory *m)
     *m = (struct code_memory){0};
 }
 
-size_t code_memory_take(struct code_memory *m, size_t size)
+size_t code_memory_take(struct code_memory *m, size_t size, size_t alignment)
 {
-    size = (size + 63) & ~(size_t)63;
-    if (size > m->size - m->used)
+    size_t at = (m->used + alignment - 1) & ~(alignment - 1);
+    if (at > m->size || size > m->size - at)
         return SIZE_MAX;
-    size_t at = m->used;
-    m->used += size;
+    m->used = at + size;
+    while (m->used > m->populated) {
+        size_t step = m->size - m->populated < POPULATED_BYTES ? m->size - m->populated : POPULATED_BYTES;
+        madvise(m->write + m->populated, step, MADV_POPULATE_WRITE); // where that is unknown: page by page
+        m->populated += step;
+    }
     return at;
-}
-
-// ---- the object ----
-
-struct object {
-    const unsigned char *bytes;
-    size_t size;
-    const Elf32_Shdr *sections;
-    unsigned section_count;
-    const Elf32_Sym *symbols;
-    unsigned symbol_count;
-    const char *names;
-    size_t names_size;
-    uint32_t placed[SECTIONS_MAX]; // offset of the section from the start of the code, for allocated ones
-};
-
-static const void *part(const struct object *o, uint64_t offset, uint64_t size)
-{
-    return offset <= o->size && size <= o->size - offset && offset % 4 == 0 ? o->bytes + offset : NULL;
-}
-
-static bool is_allocated(const Elf32_Shdr *s)
-{
-    return s->sh_flags & SHF_ALLOC && s->sh_type == SHT_PROGBITS;
-}
-
-static bool open_object(struct object *o)
-{
-    const Elf32_Ehdr *h = part(o, 0, sizeof *h);
-    if (!h || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_ident[EI_CLASS] != ELFCLASS32 ||
-        h->e_machine != EM_X86_64 || h->e_type != ET_REL || h->e_shentsize != sizeof(Elf32_Shdr) ||
-        h->e_shnum > SECTIONS_MAX)
-        return false;
-    o->section_count = h->e_shnum;
-    o->sections = part(o, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf32_Shdr));
-    if (!o->sections)
-        return false;
-    for (unsigned i = 0; i < o->section_count; i++) {
-        const Elf32_Shdr *s = &o->sections[i];
-        if (s->sh_type == SHT_NULL || s->sh_type == SHT_NOBITS)
-            continue;
-        if (s->sh_offset > o->size || s->sh_size > o->size - s->sh_offset)
-            return false;
-        if (s->sh_type != SHT_SYMTAB)
-            continue;
-        o->symbols = part(o, s->sh_offset, s->sh_size);
-        o->symbol_count = s->sh_size / sizeof(Elf32_Sym);
-        if (!o->symbols || s->sh_link >= o->section_count)
-            return false;
-        const Elf32_Shdr *names = &o->sections[s->sh_link];
-        o->names = (const char *)o->bytes + names->sh_offset;
-        o->names_size = names->sh_size;
-        if (names->sh_type != SHT_STRTAB || !o->names_size || o->names[o->names_size - 1] != '\0')
-            return false;
-    }
-    return o->symbols != NULL;
-}
-
-// Lays out the allocated sections; returns their size together, 0 if there is none or too much.
-static uint32_t place_sections(struct object *o)
-{
-    uint64_t end = 0;
-    for (unsigned i = 0; i < o->section_count; i++) {
-        const Elf32_Shdr *s = &o->sections[i];
-        if (!is_allocated(s))
-            continue;
-        uint64_t alignment = s->sh_addralign > 16 ? 64 : 16;
-        end = (end + alignment - 1) & ~(alignment - 1);
-        o->placed[i] = (uint32_t)end;
-        end += s->sh_size;
-    }
-    return end > UINT32_MAX / 4 ? 0 : (uint32_t)end;
-}
-
-struct link {
-    struct object o;
-    uint8_t *write; // where the code can be written
-    uint32_t start; // where it will run
-    uint32_t *resolved; // of each symbol, 0 = not asked for yet
-    symbol_resolver *resolve;
-    void *user;
-};
-
-static bool symbol_address(const struct link *l, uint32_t index, uint32_t *address)
-{
-    const struct object *o = &l->o;
-    if (index >= o->symbol_count)
-        return false;
-    const Elf32_Sym *s = &o->symbols[index];
-    if (s->st_shndx == SHN_UNDEF) {
-        if (s->st_name >= o->names_size)
-            return false;
-        if (!l->resolved[index])
-            l->resolved[index] = l->resolve(l->user, o->names + s->st_name);
-        *address = l->resolved[index];
-        return *address != 0;
-    }
-    if (s->st_shndx >= o->section_count || !is_allocated(&o->sections[s->st_shndx]))
-        return false;
-    *address = l->start + o->placed[s->st_shndx] + s->st_value;
-    return true;
-}
-
-static bool relocate(const struct link *l, const Elf32_Rela *r, unsigned section)
-{
-    const Elf32_Shdr *target = &l->o.sections[section];
-    uint32_t symbol, place = l->start + l->o.placed[section] + r->r_offset;
-    if (target->sh_size < 4 || r->r_offset > target->sh_size - 4 ||
-        !symbol_address(l, ELF32_R_SYM(r->r_info), &symbol))
-        return false;
-    int64_t value = (int64_t)symbol + r->r_addend;
-    switch (ELF32_R_TYPE(r->r_info)) {
-    case R_X86_64_32:
-        if (value < 0 || value > UINT32_MAX)
-            return false;
-        break;
-    case R_X86_64_32S: break;
-    case R_X86_64_PC32:
-    case R_X86_64_PLT32: value -= place; break;
-    default: return false;
-    }
-    if (ELF32_R_TYPE(r->r_info) != R_X86_64_32 && value != (int32_t)value)
-        return false;
-    uint32_t word = (uint32_t)value;
-    memcpy(l->write + l->o.placed[section] + r->r_offset, &word, sizeof word);
-    return true;
-}
-
-static bool relocate_all(const struct link *l)
-{
-    for (unsigned i = 0; i < l->o.section_count; i++) {
-        const Elf32_Shdr *s = &l->o.sections[i];
-        if (s->sh_type != SHT_RELA || s->sh_info >= l->o.section_count ||
-            !is_allocated(&l->o.sections[s->sh_info]))
-            continue;
-        const Elf32_Rela *r = part(&l->o, s->sh_offset, s->sh_size);
-        if (!r)
-            return false;
-        for (unsigned k = 0; k < s->sh_size / sizeof *r; k++)
-            if (!relocate(l, &r[k], s->sh_info))
-                return false;
-    }
-    return true;
 }
 
 // ---- the line table (DWARF 5, 6.2): lines are guest addresses / 4, columns code_line.left ----
@@ -298,29 +158,6 @@ static bool read_lines(struct reader r, struct line_search *search)
     return !r.failed;
 }
 
-// Where the line table is, which has to be well formed.
-static bool find_lines(const struct object *o, struct linked_object *linked)
-{
-    const Elf32_Ehdr *h = (const Elf32_Ehdr *)o->bytes;
-    if (h->e_shstrndx >= o->section_count)
-        return false;
-    const Elf32_Shdr *names = &o->sections[h->e_shstrndx];
-    const char *text = (const char *)o->bytes + names->sh_offset;
-    if (names->sh_type != SHT_STRTAB || !names->sh_size || text[names->sh_size - 1] != '\0')
-        return false;
-    for (unsigned i = 0; i < o->section_count; i++) {
-        const Elf32_Shdr *s = &o->sections[i];
-        if (s->sh_type == SHT_PROGBITS && s->sh_name < names->sh_size &&
-            strcmp(text + s->sh_name, ".debug_line") == 0) {
-            struct line_search nothing = {0};
-            linked->lines = o->bytes + s->sh_offset;
-            linked->lines_size = s->sh_size;
-            return read_lines((struct reader){linked->lines, linked->lines + s->sh_size, false}, &nothing);
-        }
-    }
-    return true;
-}
-
 bool object_find_line(const struct linked_object *linked, uint32_t offset, struct code_line *line)
 {
     struct line_search search = {.offset = offset};
@@ -339,35 +176,73 @@ bool object_find_nearest(const struct linked_object *linked, uint32_t offset, ui
 
 // ---- linking ----
 
+// What comes next in the packed object: count items of that size; NULL if it ends before.
+static const void *next_part(const unsigned char **at, const unsigned char *end, uint64_t count, size_t size)
+{
+    const unsigned char *part = *at;
+    if (count > (size_t)(end - part) / size)
+        return NULL;
+    *at += count * size;
+    return part;
+}
+
+static bool open_packed(const unsigned char *bytes, size_t size, struct packed_parts *p)
+{
+    const unsigned char *at = bytes, *end = bytes + size;
+    const struct packed_header *h = next_part(&at, end, 1, sizeof *h);
+    return (p->header = h) && (p->uses = next_part(&at, end, h->use_count, sizeof *p->uses)) &&
+           (p->places = next_part(&at, end, h->place_count, sizeof *p->places)) &&
+           (p->definitions = next_part(&at, end, h->definition_count, sizeof *p->definitions)) &&
+           (p->code = next_part(&at, end, h->code_size, 1)) &&
+           (p->lines = next_part(&at, end, h->lines_size, 1)) && h->code_size;
+}
+
+// Adds to what the code has at each place of the use where it runs, or what it refers to.
+static bool relocate(const struct packed_parts *p, const struct packed_use *use, const uint32_t *places,
+                     uint32_t start, uint32_t symbol, uint8_t *write)
+{
+    for (uint32_t i = 0; i < use->place_count; i++) {
+        uint32_t at = places[i] & ~PLACE_ABSOLUTE, word;
+        if (p->header->code_size < sizeof word || at > p->header->code_size - sizeof word)
+            return false;
+        memcpy(&word, write + at, sizeof word);
+        word += places[i] & PLACE_ABSOLUTE ? symbol : symbol - start;
+        memcpy(write + at, &word, sizeof word);
+    }
+    return true;
+}
+
 bool object_link(struct code_memory *memory, const unsigned char *bytes, size_t size,
                  symbol_resolver *resolve, symbol_receiver *receive, void *user, struct linked_object *linked)
 {
-    struct link l = {.o = {.bytes = bytes, .size = size}, .resolve = resolve, .user = user};
-    *linked = (struct linked_object){0};
-    if (!open_object(&l.o) || !(linked->size = place_sections(&l.o)))
+    struct packed_parts p;
+    if (!open_packed(bytes, size, &p))
         return false;
-    size_t at = code_memory_take(memory, linked->size);
+    size_t at = code_memory_take(memory, p.header->code_size, CODE_ALIGNMENT);
     if (at == SIZE_MAX)
         return false;
-    l.write = memory->write + at;
-    l.start = linked->start = (uint32_t)(uintptr_t)(memory->code + at);
-    for (unsigned i = 0; i < l.o.section_count; i++) {
-        const Elf32_Shdr *s = &l.o.sections[i];
-        if (is_allocated(s))
-            memcpy(l.write + l.o.placed[i], bytes + s->sh_offset, s->sh_size);
+    uint8_t *write = memory->write + at;
+    *linked = (struct linked_object){.start = (uint32_t)(uintptr_t)(memory->code + at),
+                                     .size = p.header->code_size,
+                                     .lines = p.lines,
+                                     .lines_size = p.header->lines_size};
+    memcpy(write, p.code, p.header->code_size);
+    uint32_t places_left = p.header->place_count;
+    const uint32_t *places = p.places;
+    for (uint32_t i = 0; i < p.header->use_count; i++) {
+        const struct packed_use *use = &p.uses[i];
+        uint32_t symbol = use->symbol.kind == SYMBOL_SELF ? linked->start : resolve(user, &use->symbol);
+        if (!symbol || use->place_count > places_left ||
+            !relocate(&p, use, places, linked->start, symbol, write))
+            return false;
+        places += use->place_count;
+        places_left -= use->place_count;
     }
-    l.resolved = calloc(l.o.symbol_count, sizeof *l.resolved);
-    bool linked_well = l.resolved && relocate_all(&l) && find_lines(&l.o, linked);
-    free(l.resolved);
-    if (!linked_well)
-        return false;
-    for (unsigned i = 0; i < l.o.symbol_count; i++) {
-        const Elf32_Sym *s = &l.o.symbols[i];
-        uint32_t address;
-        if (ELF32_ST_BIND(s->st_info) == STB_GLOBAL &&
-            (ELF32_ST_TYPE(s->st_info) == STT_FUNC || ELF32_ST_TYPE(s->st_info) == STT_OBJECT) &&
-            s->st_shndx != SHN_UNDEF && s->st_name < l.o.names_size && symbol_address(&l, i, &address))
-            receive(user, l.o.names + s->st_name, address);
+    for (uint32_t i = 0; i < p.header->definition_count; i++) {
+        const struct packed_definition *d = &p.definitions[i];
+        if (d->offset >= p.header->code_size)
+            return false;
+        receive(user, &d->symbol, linked->start + d->offset);
     }
     return true;
 }

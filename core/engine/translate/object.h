@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Linking relocatable x32 ELF objects (of llvm_jit.c, or kept from an earlier run) into executable memory.
+// Objects of translated code. LLVM makes relocatable x32 ELF objects. They are packed once, into code that is
+// laid out, what it refers to, by number instead of by name, and a line table; that is kept from run to run,
+// and linked into executable memory.
 #ifndef CORE_ENGINE_OBJECT_H
 #define CORE_ENGINE_OBJECT_H
 
@@ -12,15 +14,17 @@ struct code_memory {
     uint8_t *code; // executable
     uint8_t *write; // the same pages, writable
     size_t size, used;
+    size_t populated; // up to here its pages are there: a fault for each would cost more
 };
 
 // Reserves size bytes. Returns 0, or -1 with errno.
 int code_memory_create(struct code_memory *m, size_t size);
 void code_memory_destroy(struct code_memory *m);
 
-// Room for size bytes, aligned to 64, which the widest vector constants need: its offset, or SIZE_MAX when
-// the memory is full.
-size_t code_memory_take(struct code_memory *m, size_t size);
+// Room for size bytes: its offset, a multiple of alignment (a power of two), or SIZE_MAX when the memory is
+// full. CODE_ALIGNMENT is that of objects: what the widest vector constants need.
+enum { CODE_ALIGNMENT = 64 };
+size_t code_memory_take(struct code_memory *m, size_t size, size_t alignment);
 
 // Which guest instruction a guest access in host code belongs to, and in precise code how many instructions
 // of its block are left with it.
@@ -37,14 +41,30 @@ struct linked_object {
     size_t lines_size;
 };
 
+// What an object's name says: a kind, which is its user's matter, and numbers.
+struct object_symbol {
+    uint32_t kind; // SYMBOL_SELF: the object's own code; names give others
+    uint32_t numbers[2];
+};
+enum { SYMBOL_SELF = 0 };
+
+// Reads a name that the object defines or uses; false if that is none.
+typedef bool symbol_reader(void *user, const char *name, bool is_defined, struct object_symbol *symbol);
+
+// Packs an ELF object: malloc'd, *packed_size bytes. It is not trusted to be well formed: NULL if it is
+// damaged, or has what is not known here. Symbols that it defines and read does not know are left out.
+unsigned char *object_pack(const unsigned char *elf, size_t size, symbol_reader *read, void *user,
+                           size_t *packed_size);
+
 // Address of a symbol that the object uses but does not define; 0 = there is none.
-typedef uint32_t symbol_resolver(void *user, const char *name);
+typedef uint32_t symbol_resolver(void *user, const struct object_symbol *symbol);
 
-// Told of each global function and table that the object defines.
-typedef void symbol_receiver(void *user, const char *name, uint32_t address);
+// Told of each function and table that the object defines.
+typedef void symbol_receiver(void *user, const struct object_symbol *symbol, uint32_t address);
 
-// Links the object into memory. The object is not trusted to be well formed: false if it is damaged, uses
-// what is not known here, or does not fit. bytes have to last as long as *linked is used.
+// Links a packed object into memory. It is not trusted to be well formed, either: false if it refers to what
+// is not known here, or beyond itself, or does not fit. bytes are aligned to 4, and have to last as long as
+// *linked is used.
 bool object_link(struct code_memory *memory, const unsigned char *bytes, size_t size,
                  symbol_resolver *resolve, symbol_receiver *receive, void *user,
                  struct linked_object *linked);

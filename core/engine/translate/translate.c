@@ -39,7 +39,7 @@ GLUE_WAYS_BACK(WAY_BACK)
 // A jump to a host function from where 32-bit addresses reach.
 static uint32_t make_trampoline(struct translator *t, void (*f)(void))
 {
-    size_t at = code_memory_take(&t->code, 16);
+    size_t at = code_memory_take(&t->code, 16, 16);
     if (at == SIZE_MAX)
         return 0;
     uint8_t *w = t->code.write + at;
@@ -83,11 +83,12 @@ static void call_on_low_stack(struct translator *t, uint32_t code)
 // Installs what an earlier run left for the slot. What fits the guest no more is forgotten.
 static void install_cached(struct translator *t, struct slot *s)
 {
-    const struct cached_object *o = cache_file_get(t->cache, s->cached);
+    bool was_there = cache_file_get(t->cache, s->cached)->size;
+    const struct cached_object *o = cache_file_read(t->cache, s->cached);
     s->state = SLOT_COLD;
-    if (!o->size || !translate_install_object(t, o)) {
-        t->region_count -= o->size != 0;
-        t->cached_count -= o->size != 0;
+    if (!o || !translate_install_object(t, o)) {
+        t->region_count -= was_there;
+        t->cached_count -= was_there;
         cache_file_drop(t->cache, s->cached);
     } else if (t->eager && has_grown(t, o)) {
         translate_again(t, s->pc);
@@ -245,8 +246,7 @@ bool translate_install_object(struct translator *t, const struct cached_object *
         return false;
     *x = (struct installed){.page_count = o->page_count};
     t->received_count = 0;
-    if (!object_link(&t->code, o->bytes, o->size, translate_resolve, translate_receive_region, t,
-                     &x->object) ||
+    if (!object_link(&t->code, o->bytes, o->size, translate_resolve, translate_receive, t, &x->object) ||
         !has_good_entries(t, o))
         return false;
     for (unsigned i = 0; i < x->page_count; i++)
@@ -272,26 +272,40 @@ static bool install_glue(struct translator *t)
 #undef EMBEDDED
     const unsigned char *const *object = glue[level_of_host()];
     struct linked_object linked;
-    if (!object_link(&t->code, object[0], (size_t)(object[1] - object[0]), translate_resolve,
-                     translate_receive_glue, t, &linked))
-        return false;
-    t->cold_call = translate_resolve(t, GLUE_WAY_BACK(call));
-    t->enter_region = translate_resolve(t, "enter_region");
-    return t->cold_call && t->enter_region;
+    size_t size;
+    unsigned char *packed =
+        object_pack(object[0], (size_t)(object[1] - object[0]), translate_read_name, t, &size);
+    t->has_glue =
+        packed && object_link(&t->code, packed, size, translate_resolve, translate_receive, t, &linked);
+    free(packed);
+    t->cold_call = translate_glue_address(t, GLUE_WAY_BACK(call));
+    t->enter_region = translate_glue_address(t, "enter_region");
+    return t->has_glue && t->cold_call && t->enter_region;
 }
 
-static struct cached_object describe(const struct compiled *c)
+// Packs what has been compiled; gives up where that cannot be.
+static void pack(struct translator *t, struct compiled *c)
+{
+    size_t size;
+    unsigned char *packed = object_pack(c->object.bytes, c->object.size, translate_read_name, t, &size);
+    free(c->object.bytes);
+    c->object = (struct jit_object){packed, packed ? size : 0};
+    c->failed = !packed;
+}
+
+static struct cached_object describe(struct compiled *c)
 {
     struct cached_object o = {.entry = c->region->entries[0],
                               .page_count = c->region->page_count,
+                              .left_out_count = c->region->left_out_count,
+                              .pages = c->pages,
+                              .left_out = c->region->left_out,
                               .bytes = c->object.bytes,
                               .size = c->object.size};
     for (unsigned i = 0; i < o.page_count; i++) {
-        o.pages[i].address = c->region->pages[i].address;
-        o.pages[i].hash = XXH3_64bits(c->region->pages[i].bytes, GUEST_PAGE);
+        c->pages[i].address = c->region->pages[i].address;
+        c->pages[i].hash = XXH3_64bits(c->region->pages[i].bytes, GUEST_PAGE);
     }
-    o.left_out_count = c->region->left_out_count;
-    memcpy(o.left_out, c->region->left_out, sizeof o.left_out);
     return o;
 }
 
@@ -366,6 +380,8 @@ static void take_ready(struct translator *t, void take(struct translator *t, str
         struct compiled *c = list;
         list = c->next;
         t->compiled_any |= c->region != NULL;
+        if (c->region && !c->failed)
+            pack(t, c);
         take(t, c);
         free(c->region);
         free(c->object.bytes);

@@ -51,6 +51,7 @@ target_sources(core PRIVATE
   engine/translate/compile_thread.c
   engine/translate/glue_embed.S
   engine/translate/object.c
+  engine/translate/object_pack.c
   engine/translate/region.c
   engine/translate/translate.c
   engine/translate/translate_cache.c

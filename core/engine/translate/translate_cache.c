@@ -230,6 +230,13 @@ static void load_entries(struct translator *t, const struct cached_object *o)
     }
 }
 
+// What is at index in the cache, if that is no code.
+static const struct cached_object *find_history(struct translator *t, size_t index)
+{
+    bool is_code = cache_file_get(t->cache, index)->entry > ENTRIES_ENTRY;
+    return is_code ? NULL : cache_file_read(t->cache, index);
+}
+
 void translate_load_cache(struct translator *t, const char *folder)
 {
     uint64_t program = file_hash(t->guest->config.program);
@@ -241,12 +248,12 @@ void translate_load_cache(struct translator *t, const char *folder)
     }
     size_t count = t->cache ? cache_file_count(t->cache) : 0;
     for (size_t i = 0; i < count; i++) {
-        const struct cached_object *o = cache_file_get(t->cache, i);
-        if (o->entry == EXECUTED_ENTRY)
+        const struct cached_object *o = find_history(t, i);
+        if (o && o->entry == EXECUTED_ENTRY)
             load_executed(t, o);
-        else if (o->entry == REQUESTS_ENTRY)
+        else if (o && o->entry == REQUESTS_ENTRY)
             load_requests(t, o);
-        else if (o->entry == BRANCHES_ENTRY)
+        else if (o && o->entry == BRANCHES_ENTRY)
             load_branches(t, o);
     }
     for (size_t i = 0; i < count; i++) {
@@ -255,7 +262,9 @@ void translate_load_cache(struct translator *t, const char *folder)
             t->cached_count++;
     }
     t->region_count = t->cached_count;
-    for (size_t i = 0; i < count; i++)
-        if (cache_file_get(t->cache, i)->entry == ENTRIES_ENTRY)
-            load_entries(t, cache_file_get(t->cache, i));
+    for (size_t i = 0; i < count; i++) {
+        const struct cached_object *o = find_history(t, i);
+        if (o && o->entry == ENTRIES_ENTRY)
+            load_entries(t, o);
+    }
 }

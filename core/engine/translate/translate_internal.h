@@ -20,7 +20,8 @@ enum {
     SLOTS = 1 << 15,
     SLOT_PLACES = 1 << 16, // in the table that finds them
     QUEUE = 4096,
-    THUNK_BYTES = 32,
+    CALL_THUNK_BYTES = 32,
+    EXIT_THUNK_BYTES = 8,
     EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
     EXECUTED_PAGES_MAX = 4096,
     BRANCHES_MAX = 1 << 16, // that are remembered
@@ -97,6 +98,21 @@ struct installed {
     unsigned char *bytes; // of its object, unless the cache owns them
 };
 
+// What symbols of objects are (object_symbol.kind).
+enum {
+    SYMBOL_CALL = SYMBOL_SELF + 1, // numbers: pc
+    SYMBOL_EXIT, // pc
+    SYMBOL_LOOP, // pc of header, of backward branch
+    SYMBOL_REGION, // pc
+    SYMBOL_PAGES,
+    SYMBOL_CPU,
+    SYMBOL_TABLE,
+#define WAY_BACK(name) SYMBOL_HOST_##name,
+    GLUE_WAYS_BACK(WAY_BACK)
+#undef WAY_BACK
+        SYMBOL_GLUE, // index into translator.glue
+};
+
 // What the compile thread hands over.
 struct compiled {
     struct compiled *next;
@@ -104,7 +120,8 @@ struct compiled {
     bool failed; // there is no object for it
     uint32_t asked; // whose request that was
     uint16_t wanted; // the heat to wait for, if not 0: nothing has been compiled
-    struct jit_object object;
+    struct jit_object object; // packed when it is taken over
+    struct cached_page pages[REGION_PAGES_MAX];
 };
 
 struct translator {
@@ -128,6 +145,7 @@ struct translator {
         uint32_t address;
     } glue[GLUE_MAX];
     unsigned glue_count;
+    bool has_glue; // that is all of it
     struct installed *installed; // an array
     unsigned installed_count, installed_room;
     struct {
@@ -182,11 +200,14 @@ bool slot_prepare(struct translator *t, uint32_t pc);
 // interpreter again.
 void slot_fill(struct translator *t, uint32_t pc, uint32_t code, uint32_t home);
 void slot_empty(struct translator *t, struct slot *s);
-// For object_link: the addresses that objects refer to, 0 for unknown names; and what becomes of theirs: the
-// glue's are noted, a region's are left in t->received. user: the translator.
-uint32_t translate_resolve(void *user, const char *name);
-void translate_receive_glue(void *user, const char *name, uint32_t address);
-void translate_receive_region(void *user, const char *name, uint32_t address);
+// For object_pack: what names of objects stand for; those that the glue defines get a number there.
+bool translate_read_name(void *user, const char *name, bool is_defined, struct object_symbol *symbol);
+// For object_link: the addresses that objects refer to, 0 for what there is not; and what becomes of theirs:
+// the glue's are noted, a region's are left in t->received. user, here, too: the translator.
+uint32_t translate_resolve(void *user, const struct object_symbol *symbol);
+void translate_receive(void *user, const struct object_symbol *symbol, uint32_t address);
+// Of a function of the glue; 0 if there is none of that name.
+uint32_t translate_glue_address(const struct translator *t, const char *name);
 
 // ---- translate.c ----
 // Links an object and makes it reachable; false if it fits the guest no more, or is damaged.

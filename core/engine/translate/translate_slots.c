@@ -49,7 +49,7 @@ struct slot *translate_slot(struct translator *t, uint32_t pc)
 // Code that stores pc as the callee and jumps to the glue. 0 when the code memory is full.
 static uint32_t make_call_thunk(struct translator *t, uint32_t pc)
 {
-    size_t at = code_memory_take(&t->code, THUNK_BYTES);
+    size_t at = code_memory_take(&t->code, CALL_THUNK_BYTES, CALL_THUNK_BYTES);
     if (at == SIZE_MAX)
         return 0;
     uint8_t *w = t->code.write + at;
@@ -71,7 +71,7 @@ _Static_assert(GLUE_PASSED_COUNT == 10, "the pc of a result is in r15, the eleve
 // Code that returns at once with pc as where to go on: the passed registers are where results are expected.
 static uint32_t make_exit_thunk(struct translator *t, uint32_t pc)
 {
-    size_t at = code_memory_take(&t->code, 16);
+    size_t at = code_memory_take(&t->code, EXIT_THUNK_BYTES, EXIT_THUNK_BYTES);
     if (at == SIZE_MAX)
         return 0;
     uint8_t *w = t->code.write + at;
@@ -148,7 +148,7 @@ void slots_begin(struct translator *t)
 
 // Reads the numbers of a symbol that was made by format, whose only conversions are %08x; false if it was
 // not.
-static bool read_symbol(const char *name, const char *format, unsigned *numbers)
+static bool read_symbol(const char *name, const char *format, uint32_t *numbers)
 {
     while (*format) {
         if (*format != '%') {
@@ -158,7 +158,7 @@ static bool read_symbol(const char *name, const char *format, unsigned *numbers)
         }
         char digits[9] = "", *end;
         strncpy(digits, name, 8);
-        *numbers++ = (unsigned)strtoul(digits, &end, 16);
+        *numbers++ = (uint32_t)strtoul(digits, &end, 16);
         if (end != digits + 8)
             return false;
         name += 8;
@@ -167,53 +167,80 @@ static bool read_symbol(const char *name, const char *format, unsigned *numbers)
     return *name == '\0';
 }
 
-uint32_t translate_resolve(void *user, const char *name)
+bool translate_read_name(void *user, const char *name, bool is_defined, struct object_symbol *symbol)
+{
+    static const char *const formats[] = {[SYMBOL_CALL] = CALL_SYMBOL,
+                                          [SYMBOL_EXIT] = EXIT_SYMBOL,
+                                          [SYMBOL_LOOP] = LOOP_SYMBOL,
+                                          [SYMBOL_REGION] = REGION_SYMBOL};
+    static const char *const names[] = {[SYMBOL_PAGES] = "guest_pages",
+                                        [SYMBOL_CPU] = "guest_cpu",
+                                        [SYMBOL_TABLE] = "indirect_table",
+#define WAY_BACK(way) [SYMBOL_HOST_##way] = "host_" #way,
+                                        GLUE_WAYS_BACK(WAY_BACK)
+#undef WAY_BACK
+    };
+    struct translator *t = user;
+    *symbol = (struct object_symbol){0};
+    for (symbol->kind = SYMBOL_CALL; symbol->kind <= SYMBOL_REGION; symbol->kind++)
+        if (read_symbol(name, formats[symbol->kind], symbol->numbers))
+            return is_defined == (symbol->kind == SYMBOL_REGION);
+    symbol->numbers[0] = symbol->numbers[1] = 0;
+    for (; symbol->kind < SYMBOL_GLUE; symbol->kind++)
+        if (strcmp(name, names[symbol->kind]) == 0)
+            return !is_defined;
+    for (; symbol->numbers[0] < t->glue_count; symbol->numbers[0]++)
+        if (strcmp(name, t->glue[symbol->numbers[0]].name) == 0)
+            return true;
+    if (!is_defined || t->has_glue || t->glue_count == GLUE_MAX)
+        return false;
+    snprintf(t->glue[t->glue_count++].name, sizeof t->glue[0].name, "%s", name);
+    return true;
+}
+
+static uint32_t address_of_cell(const uint32_t *cell)
+{
+    return cell ? low_address(cell) : 0;
+}
+
+uint32_t translate_resolve(void *user, const struct object_symbol *symbol)
 {
     struct translator *t = user;
-    unsigned numbers[2];
-    uint32_t *cell = NULL;
-    if (read_symbol(name, CALL_SYMBOL, numbers))
-        cell = want_call_cell(t, numbers[0]);
-    else if (read_symbol(name, EXIT_SYMBOL, numbers))
-        cell = want_exit_cell(t, numbers[0]);
-    if (cell)
-        return low_address(cell);
-    if (read_symbol(name, LOOP_SYMBOL, numbers)) {
+    const uint32_t *numbers = symbol->numbers;
+    switch (symbol->kind) {
+    case SYMBOL_CALL: return address_of_cell(want_call_cell(t, numbers[0]));
+    case SYMBOL_EXIT: return address_of_cell(want_exit_cell(t, numbers[0]));
+    case SYMBOL_LOOP: {
         struct loop *loop = t->guest->loops ? loops_reserve(t->guest->loops, numbers[0], numbers[1]) : NULL;
         return loop ? low_address(&loop->cell) : 0;
     }
-    if (strcmp(name, "guest_pages") == 0)
-        return low_address(t->guest->memory.pages);
-    if (strcmp(name, "guest_cpu") == 0)
-        return low_address(&t->guest->cpu);
-    if (strcmp(name, "indirect_table") == 0)
-        return low_address(t->low->indirect_table);
+    case SYMBOL_PAGES: return low_address(t->guest->memory.pages);
+    case SYMBOL_CPU: return low_address(&t->guest->cpu);
+    case SYMBOL_TABLE: return low_address(t->low->indirect_table);
 #define WAY_BACK(way)                                                                                        \
-    if (strcmp(name, "host_" #way) == 0)                                                                     \
-        return t->host_##way;
-    GLUE_WAYS_BACK(WAY_BACK)
+    case SYMBOL_HOST_##way: return t->host_##way;
+        GLUE_WAYS_BACK(WAY_BACK)
 #undef WAY_BACK
+    case SYMBOL_GLUE: return numbers[0] < t->glue_count ? t->glue[numbers[0]].address : 0;
+    default: return 0;
+    }
+}
+
+uint32_t translate_glue_address(const struct translator *t, const char *name)
+{
     for (unsigned i = 0; i < t->glue_count; i++)
         if (strcmp(name, t->glue[i].name) == 0)
             return t->glue[i].address;
     return 0;
 }
 
-void translate_receive_glue(void *user, const char *name, uint32_t address)
+void translate_receive(void *user, const struct object_symbol *symbol, uint32_t address)
 {
     struct translator *t = user;
-    if (t->glue_count < GLUE_MAX) {
-        snprintf(t->glue[t->glue_count].name, sizeof t->glue[0].name, "%s", name);
-        t->glue[t->glue_count++].address = address;
-    }
-}
-
-void translate_receive_region(void *user, const char *name, uint32_t address)
-{
-    struct translator *t = user;
-    unsigned pc;
-    if (t->received_count < REGION_ENTRIES_MAX && read_symbol(name, REGION_SYMBOL, &pc)) {
-        t->received[t->received_count].pc = pc;
+    if (symbol->kind == SYMBOL_GLUE && symbol->numbers[0] < t->glue_count) {
+        t->glue[symbol->numbers[0]].address = address;
+    } else if (symbol->kind == SYMBOL_REGION && t->received_count < REGION_ENTRIES_MAX) {
+        t->received[t->received_count].pc = symbol->numbers[0];
         t->received[t->received_count++].address = address;
     }
 }
