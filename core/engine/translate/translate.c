@@ -192,6 +192,17 @@ static void request_called(struct translator *t)
 
 // ---- installing ----
 
+// The page is watched: until it is forgotten it stays as it is.
+static uint64_t hash_of_page(struct translator *t, uint32_t address)
+{
+    unsigned i = address / GUEST_PAGE % HASHED_PAGES;
+    if (t->hashed[i].address != address) {
+        t->hashed[i].hash = XXH3_64bits(t->guest->memory.base + address, GUEST_PAGE);
+        t->hashed[i].address = address;
+    }
+    return t->hashed[i].hash;
+}
+
 // Whether guest memory still holds what the object was translated from; its pages are watched from here on.
 static bool is_current(struct translator *t, const struct cached_object *o)
 {
@@ -203,7 +214,7 @@ static bool is_current(struct translator *t, const struct cached_object *o)
         const uint8_t *page = memory->base + o->pages[i].address;
         // To mark one page may have forgotten another.
         if (!(memory->pages[o->pages[i].address / GUEST_PAGE] & MEMORY_CODE) ||
-            XXH3_64bits(page, GUEST_PAGE) != o->pages[i].hash)
+            hash_of_page(t, o->pages[i].address) != o->pages[i].hash)
             return false;
         if (o->trusted_by != dispatch_identity(t->guest->dispatch) &&
             !dispatch_trusts_page(t->guest->dispatch, o->pages[i].address, (const uint32_t *)page))
@@ -424,6 +435,9 @@ void translate_now(struct translator *t, uint32_t pc)
 
 void translate_forget(struct translator *t, uint64_t address, uint64_t length)
 {
+    for (unsigned i = 0; i < HASHED_PAGES; i++)
+        if (t->hashed[i].address + GUEST_PAGE > address && t->hashed[i].address < address + length)
+            t->hashed[i].address = 0;
     for (unsigned i = 0; i < t->installed_count; i++) {
         struct installed *x = &t->installed[i];
         bool was_dropped = x->dropped;

@@ -22,6 +22,7 @@ enum {
     QUEUE = 4096,
     CALL_THUNK_BYTES = 32,
     EXIT_THUNK_BYTES = 8,
+    HASHED_PAGES = 512, // a power of two: what is known of pages of code
     EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
     EXECUTED_PAGES_MAX = 4096,
     BRANCHES_MAX = 1 << 16, // that are remembered
@@ -148,6 +149,11 @@ struct translator {
     bool has_glue; // that is all of it
     struct installed *installed; // an array
     unsigned installed_count, installed_room;
+    // Of pages of code that have not changed since: their hashes, by number of the page; address 0: none.
+    struct {
+        uint32_t address;
+        uint64_t hash;
+    } hashed[HASHED_PAGES];
     struct {
         uint32_t pc, address;
     } received[REGION_ENTRIES_MAX]; // of the region being linked, where it is entered
