@@ -126,8 +126,23 @@ void translate_set_lockstep(struct translator *t, bool (*check)(struct translato
 
 // ---- requests ----
 
+// Starts the compile thread, for the first request: most runs of what has been prepared make none.
+static bool start_thread(struct translator *t)
+{
+    if (t->thread || t->has_no_thread)
+        return t->thread;
+    t->has_no_thread = pthread_create(&t->thread, NULL, compile_thread, t) != 0;
+    if (t->has_no_thread) {
+        t->thread = 0;
+        guest_log(t->guest, "the host denied a thread for the translator: nothing more is translated");
+    }
+    return t->thread;
+}
+
 static bool enqueue(struct translator *t, struct slot *s)
 {
+    if (!start_thread(t))
+        return false;
     pthread_mutex_lock(&t->lock);
     bool has_room = t->queued < QUEUE;
     if (has_room) {
@@ -508,12 +523,6 @@ struct translator *translator_create(struct guest *g, bool precise, struct error
         return NULL;
     }
     pthread_atfork(NULL, NULL, note_fork);
-    if (pthread_create(&t->thread, NULL, compile_thread, t) != 0) {
-        error_set(error, "the host denied a thread for the translator");
-        t->thread = 0;
-        translator_destroy(t);
-        return NULL;
-    }
     return t;
 }
 
@@ -540,7 +549,7 @@ void translator_destroy(struct translator *t)
         return;
     if (t->dump)
         list_regions(t);
-    if (t->guest->config.prepare && t->thread && !forked)
+    if (t->guest->config.prepare && !forked)
         request_called(t);
     if (t->thread && !forked) {
         pthread_mutex_lock(&t->lock);

@@ -17,7 +17,7 @@ enum { HOT_LOOP = 2048, HOT_CALL = 512 };
 
 #ifdef TRANSLATE
 
-// Starts the compile thread. precise: a fault finds every register and the count of instructions in the cpu
+// The compile thread is started by the first request. precise: a fault finds every register and the count of instructions in the cpu
 // as they have to be; such code is slower. NULL where the host cannot (*error says why): the machine then
 // interprets.
 struct translator *translator_create(struct guest *g, bool precise, struct error *error);

@@ -177,7 +177,8 @@ struct translator {
     double compile_seconds; // under lock
 
     // shared with the compile thread
-    pthread_t thread;
+    pthread_t thread; // 0: nothing has been asked for yet
+    bool has_no_thread; // the host denied it
     pthread_mutex_t lock;
     pthread_cond_t wake;
     struct slot *queue[QUEUE];
