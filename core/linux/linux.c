@@ -73,8 +73,10 @@ int linux_program(const struct linux_process *p)
 
 static system_call *const calls[CALL_NUMBERS] = {
 #define CALL(number, name) [number] = sys_##name,
+#define PLAIN CALL
 #include "calls.def"
 #undef CALL
+#undef PLAIN
 };
 
 // Offers that every C library makes at its start, and does without.
@@ -126,17 +128,15 @@ static bool goes_ahead(uint64_t number)
 
 bool linux_is_plain_call(const struct guest *g)
 {
-    static const uint16_t plain[] = {
-        25 /* fcntl */,      29 /* ioctl */,          48 /* faccessat */,     56 /* openat */,
-        57 /* close */,      62 /* lseek */,          63 /* read */,          64 /* write */,
-        65 /* readv */,      66 /* writev */,         67 /* pread64 */,       68 /* pwrite64 */,
-        78 /* readlinkat */, 79 /* newfstatat */,     80 /* fstat */,         82 /* fsync */,
-        83 /* fdatasync */,  113 /* clock_gettime */, 169 /* gettimeofday */, 172 /* getpid */,
+#define CALL(number, name)
+#define PLAIN(number, name) [number] = true,
+    static const bool plain[CALL_NUMBERS] = {
+#include "calls.def"
     };
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        if ((uint32_t)g->cpu.x[8] == plain[i])
-            return true;
-    return false;
+#undef CALL
+#undef PLAIN
+    uint32_t number = (uint32_t)g->cpu.x[8];
+    return number < CALL_NUMBERS && plain[number];
 }
 
 void linux_system_call(struct guest *g)

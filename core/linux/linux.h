@@ -17,8 +17,8 @@ void linux_destroy(struct linux_process *p);
 // may be changed (sigreturn, execve). Ends the guest through guest_exit and guest_kill.
 void linux_system_call(struct guest *g);
 
-// Whether the system call that cpu.x[8] names changes nothing but files, memory that holds no code, and x[0],
-// so that it can be made in the midst of translated code.
+// Whether the system call that cpu.x[8] names changes nothing but files, memory and x[0], so that it can be
+// made in the midst of translated code. (If that memory holds code, guest.code_changes tells.)
 bool linux_is_plain_call(const struct guest *g);
 
 // The guest raised a synchronous exception: delivers the signal to its handler, or ends it.

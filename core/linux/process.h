@@ -106,7 +106,9 @@ void timers_forget(struct linux_process *p);
 
 typedef int64_t system_call(struct linux_process *p, const uint64_t *a);
 #define CALL(number, name) system_call sys_##name;
+#define PLAIN CALL
 #include "calls.def"
 #undef CALL
+#undef PLAIN
 
 #endif
