@@ -299,69 +299,82 @@ void cache_file_drop(struct cache_file *c, size_t index)
     c->changed = true;
 }
 
-static bool write_padded(FILE *f, const void *bytes, size_t size)
+// What is going to be written: objects that were read or added in this run first, since the next one will
+// want them, too; the others need not become resident.
+struct written {
+    const struct kept **objects;
+    size_t count;
+    unsigned char *index;
+    size_t index_size;
+};
+
+static void add_record(struct written *w, const struct kept *k)
 {
-    static const char padding[8];
-    size_t rest = padded(size) - size;
-    return fwrite(bytes, 1, size, f) == size && fwrite(padding, 1, rest, f) == rest;
+    const struct cached_object *o = &k->object;
+    struct record r = {.hash = k->is_checked ? XXH3_64bits(o->bytes, o->size) : k->hash,
+                       .size = o->size,
+                       .trusted_by = o->trusted_by,
+                       .entry = o->entry,
+                       .page_count = o->page_count,
+                       .left_out_count = o->left_out_count};
+    size_t pages = o->page_count * sizeof *o->pages;
+    unsigned char *at = w->index + w->index_size;
+    memcpy(at, &r, sizeof r);
+    memcpy(at + sizeof r, o->pages, pages);
+    memcpy(at + sizeof r + pages, o->left_out, o->left_out_count * sizeof *o->left_out);
+    w->index_size += sizeof r + extras_size(o->page_count, o->left_out_count);
+    w->objects[w->count++] = k;
 }
 
-// The index of what is going to be written, *count objects: malloc'd, NULL without memory.
-static unsigned char *make_index(const struct cache_file *c, size_t *count, size_t *size)
+// Its arrays are malloc'd. False without memory for them.
+static bool choose_written(const struct cache_file *c, struct written *w)
 {
     const size_t most = sizeof(struct record) + extras_size(CACHED_PAGES_MAX, CACHED_LEFT_OUT_MAX);
-    unsigned char *index = calloc(c->count, most);
-    size_t at = 0, total = sizeof c->header;
-    *count = 0;
-    for (size_t i = 0; index && i < c->count; i++) {
-        const struct kept *k = &c->objects[i];
-        const struct cached_object *o = &k->object;
-        if (!o->size)
-            continue;
-        size_t extras = extras_size(o->page_count, o->left_out_count);
-        total += sizeof(struct record) + extras + padded(o->size);
-        if (total > FILE_BYTES_MAX)
-            break;
-        struct record r = {.hash = k->is_checked ? XXH3_64bits(o->bytes, o->size) : k->hash,
-                           .size = o->size,
-                           .trusted_by = o->trusted_by,
-                           .entry = o->entry,
-                           .page_count = o->page_count,
-                           .left_out_count = o->left_out_count};
-        memcpy(index + at, &r, sizeof r);
-        at += sizeof r;
-        size_t pages = o->page_count * sizeof *o->pages;
-        memcpy(index + at, o->pages, pages);
-        memcpy(index + at + pages, o->left_out, o->left_out_count * sizeof *o->left_out);
-        at += extras;
-        ++*count;
+    *w = (struct written){.objects = malloc((c->count + 1) * sizeof *w->objects),
+                          .index = calloc(c->count + 1, most)};
+    size_t total = sizeof c->header;
+    for (unsigned was_used = 2; w->objects && w->index && was_used-- > 0;) {
+        for (size_t i = 0; i < c->count; i++) {
+            const struct kept *k = &c->objects[i];
+            const struct cached_object *o = &k->object;
+            size_t size =
+                sizeof(struct record) + extras_size(o->page_count, o->left_out_count) + padded(o->size);
+            if (!o->size || k->is_checked != was_used || size > FILE_BYTES_MAX - total)
+                continue;
+            total += size;
+            add_record(w, k);
+        }
     }
-    *size = at;
-    return index;
+    return w->objects && w->index;
+}
+
+static bool write_chosen(FILE *f, const struct cache_file *c, const struct written *w)
+{
+    struct file_header h = c->header;
+    h.count = w->count;
+    h.index_size = w->index_size;
+    h.index_hash = XXH3_64bits_withSeed(w->index, w->index_size, w->count);
+    bool good = fwrite(&h, sizeof h, 1, f) == 1 && fwrite(w->index, 1, w->index_size, f) == w->index_size;
+    for (size_t i = 0; i < w->count && good; i++) {
+        static const char padding[8];
+        const struct cached_object *o = &w->objects[i]->object;
+        size_t rest = padded(o->size) - o->size;
+        good = fwrite(o->bytes, 1, o->size, f) == o->size && fwrite(padding, 1, rest, f) == rest;
+    }
+    return good;
 }
 
 static bool write_objects(FILE *f, const void *user)
 {
     const struct cache_file *c = user;
-    struct file_header h = c->header;
-    size_t count, size;
-    unsigned char *index = make_index(c, &count, &size);
-    if (!index) {
+    struct written w;
+    bool good = choose_written(c, &w);
+    if (good)
+        good = write_chosen(f, c, &w);
+    else
         errno = ENOMEM;
-        return false;
-    }
-    h.count = count;
-    h.index_size = size;
-    h.index_hash = XXH3_64bits_withSeed(index, size, count);
-    bool good = fwrite(&h, sizeof h, 1, f) == 1 && fwrite(index, 1, size, f) == size;
-    free(index);
-    for (size_t i = 0; count && good; i++) {
-        const struct cached_object *o = &c->objects[i].object;
-        if (!o->size)
-            continue;
-        good = write_padded(f, o->bytes, o->size);
-        count--;
-    }
+    free(w.objects);
+    free(w.index);
     return good;
 }
 
