@@ -183,9 +183,25 @@ void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
         s->state = SLOT_QUEUED;
 }
 
-// Asks for every function that has been called, however seldom: what is never hot, but runs at each start, is
-// neither decoded nor interpreted then.
-static void request_called(struct translator *t)
+void translate_note_end(struct translator *t, uint32_t pc)
+{
+    const struct guest *g = t->guest;
+    bool is_start = g->config.prepare && t->cached_count && g->stats.retired < START_INSTRUCTIONS;
+    struct slot *s = is_start ? translate_slot(t, pc) : NULL;
+    if (s)
+        s->ends_code = true;
+}
+
+static void request_if_cold(struct translator *t, struct slot *s)
+{
+    if (s && s->state == SLOT_COLD && enqueue(t, s))
+        s->state = SLOT_QUEUED;
+}
+
+// Asks for every function that has been called, and wherever translated code went on in code that was
+// interpreted, however seldom: what is never hot, but runs at each start, is neither decoded nor interpreted
+// then.
+static void request_all(struct translator *t)
 {
     const struct memory *memory = &t->guest->memory;
     for (uint64_t pc = 0; pc < GUEST_SPACE; pc += 4) {
@@ -199,10 +215,11 @@ static void request_called(struct translator *t)
         if (isa_decode(word, (uint32_t)pc, &o) != INSN_bl || !was_executed(t, (uint32_t)pc))
             continue;
         uint32_t target = (uint32_t)(pc + (uint64_t)(int64_t)o.disp * 4);
-        struct slot *s = was_executed(t, target) ? translate_slot(t, target) : NULL;
-        if (s && s->state == SLOT_COLD && enqueue(t, s))
-            s->state = SLOT_QUEUED;
+        request_if_cold(t, was_executed(t, target) ? translate_slot(t, target) : NULL);
     }
+    for (unsigned i = 0; i < t->slot_count; i++)
+        if (t->slots[i].ends_code)
+            request_if_cold(t, &t->slots[i]);
 }
 
 // ---- installing ----
@@ -550,7 +567,7 @@ void translator_destroy(struct translator *t)
     if (t->dump)
         list_regions(t);
     if (t->guest->config.prepare && !forked)
-        request_called(t);
+        request_all(t);
     if (t->thread && !forked) {
         pthread_mutex_lock(&t->lock);
         t->quit = true;

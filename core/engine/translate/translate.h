@@ -17,9 +17,9 @@ enum { HOT_LOOP = 2048, HOT_CALL = 512 };
 
 #ifdef TRANSLATE
 
-// The compile thread is started by the first request. precise: a fault finds every register and the count of instructions in the cpu
-// as they have to be; such code is slower. NULL where the host cannot (*error says why): the machine then
-// interprets.
+// The compile thread is started by the first request. precise: a fault finds every register and the count of
+// instructions in the cpu as they have to be; such code is slower. NULL where the host cannot (*error says
+// why): the machine then interprets.
 struct translator *translator_create(struct guest *g, bool precise, struct error *error);
 bool translator_is_precise(const struct translator *t);
 // Whether this process is a copy of one that translates: nothing can be translated in it.
@@ -34,6 +34,10 @@ void translate_load_cache(struct translator *t, const char *folder);
 // all that has been interpreted (instructions), what is new since the last request counts for this one.
 // Emulation thread, as all below.
 void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted);
+
+// Translated code goes on at pc, where none begins. A run that prepares has that translated at its end, if
+// the code that it began with was not its own.
+void translate_note_end(struct translator *t, uint32_t pc);
 
 // Whether there is code that begins at pc, be it in the cache.
 bool translate_is_entry(struct translator *t, uint32_t pc);
@@ -99,6 +103,10 @@ static inline void translate_load_cache(struct translator *t, const char *folder
 static inline void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
 {
     (void)t, (void)pc, (void)interpreted;
+}
+static inline void translate_note_end(struct translator *t, uint32_t pc)
+{
+    (void)t, (void)pc;
 }
 static inline bool translate_is_entry(struct translator *t, uint32_t pc)
 {

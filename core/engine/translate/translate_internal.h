@@ -22,6 +22,7 @@ enum {
     QUEUE = 4096,
     CALL_THUNK_BYTES = 32,
     EXIT_THUNK_BYTES = 8,
+    START_INSTRUCTIONS = 50 * 1000 * 1000, // of a program: what it does but once
     HASHED_PAGES = 512, // a power of two: what is known of pages of code
     EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
     EXECUTED_PAGES_MAX = 4096,
@@ -62,6 +63,7 @@ struct slot {
     _Atomic uint32_t home; // the first entry of the region that it leads into
     atomic_ushort heat; // what has been interpreted of it so far, in earlier runs, too, in units of HEAT
     uint16_t wanted; // so much before it is looked at once more; 0: FIRST_LOOK
+    bool ends_code; // translated code has gone on there (translate_note_end)
     atomic_bool in_work; // a region with this entry is being compiled, or has been and is not yet installed
 };
 
