@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cjson/cJSON.h>
 
@@ -29,10 +30,12 @@ cJSON *json_read(const char *path, struct error *error)
         error_set(error, "%s: cannot be opened: %s", path, strerror(errno));
         return NULL;
     }
-    char *text = malloc(LIMIT + 1);
+    struct stat s;
+    size_t most = fstat(fileno(file), &s) == 0 && s.st_size < LIMIT ? (size_t)s.st_size : LIMIT;
+    char *text = malloc(most + 1);
     if (!text)
-        nn_die("no memory for %d bytes", LIMIT);
-    size_t size = fread(text, 1, LIMIT, file);
+        nn_die("no memory for %zu bytes", most);
+    size_t size = fread(text, 1, most, file);
     text[size] = '\0';
     fclose(file);
     cJSON *json = cJSON_Parse(text);

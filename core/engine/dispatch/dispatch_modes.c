@@ -33,7 +33,7 @@ struct dispatch {
     struct dispatch_net net;
     uint64_t identity; // of the net
     enum machine_dispatch mode;
-    uint8_t *named; // [DISPATCH_VECTORS]: 1 + the kernel that the net names, 0 if it was not asked
+    struct table named; // by 1 + vector: 1 + the kernel that the net names, 0 if it is being asked
     struct table words; // distinct words decoded, and their groups
     struct table handlers; // by pc, of ops whose own handler counts
     uint8_t *pages; // enum page_state of each guest page
@@ -58,7 +58,7 @@ static void no_memory(void)
 
 static void grow(struct table *t)
 {
-    struct table bigger = {.room = t->room ? 2 * t->room : 1024, .used = t->used};
+    struct table bigger = {.room = t->room ? 2 * t->room : 4096, .used = t->used};
     bigger.keys = calloc(bigger.room, sizeof bigger.keys[0]);
     bigger.values = calloc(bigger.room, sizeof bigger.values[0]);
     if (!bigger.keys || !bigger.values)
@@ -100,10 +100,9 @@ struct dispatch *dispatch_create(const char *base, struct error *error)
 {
     struct dispatch *d = calloc(1, sizeof *d);
     if (d) {
-        d->named = calloc(DISPATCH_VECTORS, 1);
         d->pages = calloc(GUEST_SPACE / GUEST_PAGE, 1);
     }
-    if (!d || !d->named || !d->pages) {
+    if (!d || !d->pages) {
         error_set(error, "no memory for the dispatch net");
     } else if (dispatch_load(base, &d->net, error)) {
         d->identity = XXH3_64bits(&d->net, sizeof d->net);
@@ -119,7 +118,7 @@ void dispatch_destroy(struct dispatch *d)
         return;
     clear(&d->words);
     clear(&d->handlers);
-    free(d->named);
+    clear(&d->named);
     free(d->pages);
     free(d);
 }
@@ -145,9 +144,10 @@ uint64_t dispatch_identity(const struct dispatch *d)
 static void ask(struct dispatch *d, const uint32_t *vectors, size_t count)
 {
     uint8_t kernels[PAGE_WORDS];
+    bool is_new;
     dispatch_predict_vectors(&d->net, vectors, count, kernels, NULL);
     for (size_t i = 0; i < count; i++)
-        d->named[vectors[i]] = (uint8_t)(1 + kernels[i]);
+        *find_or_add(&d->named, 1 + vectors[i], &is_new) = 1u + kernels[i];
 }
 
 // About all words of a page at once.
@@ -157,10 +157,10 @@ static void ask_page(struct dispatch *d, const uint32_t *words)
     size_t unasked = 0;
     for (size_t i = 0; i < PAGE_WORDS; i++) {
         uint32_t vector = dispatch_vector(words[i]);
-        if (d->named[vector])
-            continue;
-        d->named[vector] = 1; // so that it is asked for once; the answer replaces this
-        vectors[unasked++] = vector;
+        bool is_new;
+        find_or_add(&d->named, 1 + vector, &is_new);
+        if (is_new)
+            vectors[unasked++] = vector;
     }
     ask(d, vectors, unasked);
 }
@@ -168,9 +168,13 @@ static void ask_page(struct dispatch *d, const uint32_t *words)
 static enum insn_group named_kernel(struct dispatch *d, uint32_t word)
 {
     uint32_t vector = dispatch_vector(word);
-    if (!d->named[vector])
+    bool is_new;
+    uint32_t named = *find_or_add(&d->named, 1 + vector, &is_new);
+    if (is_new) {
         ask(d, &vector, 1);
-    return (enum insn_group)(d->named[vector] - 1);
+        named = *find_or_add(&d->named, 1 + vector, &is_new);
+    }
+    return (enum insn_group)(named - 1);
 }
 
 bool dispatch_trusts_page(struct dispatch *d, uint64_t pc, const uint32_t *words)

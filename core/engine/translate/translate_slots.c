@@ -13,7 +13,8 @@
 // Where in the table pc is, or would be.
 static uint16_t *place_of(struct translator *t, uint32_t pc)
 {
-    unsigned i = (pc >> 2) * 2654435761u >> 16;
+    // Neighbours stay neighbours: what is asked for one behind the other is in the same lines of the cache.
+    unsigned i = ((pc >> 2) + (pc >> 18) * 2621) % SLOT_PLACES;
     while (t->slot_of[i] && t->slots[t->slot_of[i] - 1].pc != pc)
         i = (i + 1) % SLOT_PLACES;
     return &t->slot_of[i];
