@@ -8,11 +8,12 @@
 
 #include "doomtype.h"
 
-// Opens a file for writing that is to replace the one at path; one at a time. Where nothing can be written
-// beside it (a single file that was granted) it is written in place. NULL: errno tells why.
+// Takes what is to replace the file at path; one at a time. NULL without memory.
 FILE *whole_file_open(const char *path);
 
-// Closes it and puts it in its place. False, and the old file stays, if it could not be written.
+// Closes it and puts it in its place, unless it is what is there. Where nothing can be written beside that (a
+// single file that was granted) it is written in place. False, and the old file stays, if it could not be
+// written.
 boolean whole_file_close(FILE *stream);
 
 #endif
