@@ -57,6 +57,9 @@ static void start_translator(machine *m)
         g->translating = false;
     } else if (machine_cache_folder(m) && !g->verify) { // checking makes other code
         translate_load_cache(g->translator, machine_cache_folder(m));
+        struct machine_stats stats;
+        translate_get_stats(g->translator, &stats);
+        m->is_settled = stats.cached_regions > 0;
     }
 }
 
