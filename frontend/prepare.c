@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/scratch.h"
 #include "core/core.h"
 #include "frontend/base/interrupt.h"
 #include "frontend/base/log.h"
@@ -24,6 +25,7 @@ struct preparation {
     struct settings settings;
     char *folder;
     struct game_demos demos;
+    struct scratch saves; // what a game writes there, the next one reads
     uint64_t regions, compiled; // there are; made by this pass
 };
 
@@ -85,6 +87,13 @@ static bool find_folder(struct preparation *p, struct failure *failure)
     return good;
 }
 
+static bool make_saves(struct preparation *p, struct failure *failure)
+{
+    return scratch_make(&p->saves) ||
+           fail(failure, STATUS_USAGE, "--prepare: cannot create a folder for what games write: %s",
+                strerror(errno));
+}
+
 static void drop_audio(void *user, const int16_t (*samples)[2], size_t count)
 {
     (void)user;
@@ -105,17 +114,18 @@ static void tell_progress(const struct preparation *p, unsigned pass, size_t i)
 static bool run_demo(struct preparation *p, const struct game_demo *d, bool sound, struct failure *failure)
 {
     const char *const arguments[] = {"doom", "-iwad", d->wad, "-timedemo", d->name, NULL};
-    static const char *const no_environment[] = {NULL};
+    static const char *const environment[] = {LAUNCH_SAVES_ENVIRONMENT, NULL};
     struct machine_setup setup = {0};
     char *program = launch_program();
     struct session *s = NULL;
     bool ended = false;
     grants_add(&setup.grants, text_copy(d->wad), text_copy(d->wad), false);
+    grants_add(&setup.grants, text_copy(p->saves.path), text_copy(GUEST_SAVES), true);
     if (machine_setup_fill(&setup, p->options, &p->settings, false, failure)) {
         struct machine_config *config = &setup.config;
         config->program = program;
         config->argv = arguments;
-        config->envp = no_environment;
+        config->envp = environment;
         config->ram = (uint64_t)p->settings.ram << 20;
         config->device = true;
         config->deterministic = true;
@@ -169,7 +179,7 @@ int prepare_run(const struct options *options, struct settings *settings)
     if (machine_default_engine() != MACHINE_ENGINE_TRANSLATE) {
         fail(&failure, STATUS_USAGE, "--prepare: this build has no translator: the game is interpreted");
     } else if (game_demos_find(&p.demos, options, settings, "--prepare", &failure) &&
-               find_folder(&p, &failure)) {
+               find_folder(&p, &failure) && make_saves(&p, &failure)) {
         interrupt_catch();
         if (p.settings.log_level == LOG_INFO) {
             log_set_level(LOG_WARNING); // what the engine says at each start
@@ -184,6 +194,7 @@ int prepare_run(const struct options *options, struct settings *settings)
         fprintf(stderr, "prepare: %llu pieces of code are kept in %s\n", (unsigned long long)p.regions,
                 p.folder);
     }
+    scratch_remove(&p.saves);
     game_demos_free(&p.demos);
     free(p.folder);
     return failure.text ? failure_report(&failure) : done ? STATUS_OK : STATUS_INTERRUPTED;

@@ -18,8 +18,6 @@
 #include "wad_damage.h"
 #include "wad_search.h"
 
-#define GUEST_SAVES "/saves"
-
 // Grants one file at its own absolute path and adds that path to the engine's arguments. Takes ownership.
 static void grant_file(struct launch *launch, char *absolute, bool writable)
 {
@@ -255,8 +253,10 @@ static bool prepare_game(struct launch *launch, const struct options *options,
     machine->cwd = demos ? GUEST_DEMOS : NULL;
     if (saves) {
         grants_add(&launch->setup.grants, saves, text_copy(GUEST_SAVES), true);
-        text_list_add(&launch->environment, text_copy("HOME=" GUEST_SAVES));
-        text_list_add(&launch->environment, text_copy("NEURODOOM_SAVEDIR=" GUEST_SAVES));
+        static const char *const environment[] = {LAUNCH_SAVES_ENVIRONMENT};
+        for (size_t i = 0; i < sizeof environment / sizeof environment[0]; i++) {
+            text_list_add(&launch->environment, text_copy(environment[i]));
+        }
     }
     if (demos) {
         grants_add(&launch->setup.grants, demos, text_copy(GUEST_DEMOS), true);

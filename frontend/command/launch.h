@@ -15,6 +15,10 @@
 #include "options.h"
 #include "wad.h"
 
+#define GUEST_SAVES "/saves"
+// That the engine's files are there: two variables of its environment.
+#define LAUNCH_SAVES_ENVIRONMENT "HOME=" GUEST_SAVES, "NEURODOOM_SAVEDIR=" GUEST_SAVES
+
 struct launch {
     struct machine_setup setup; // its config points into launch
     char *program; // host path of the guest
