@@ -37,10 +37,10 @@ enum {
     CODE_BUS_ADRERR = 2,
 };
 
-// Instructions between two looks at requests and at code that has been compiled: 0.2 to 2 ms. To look means
-// to leave what translated code is in the midst of.
+// Instructions between two looks at requests and at code that has been compiled: 0.2 to 8 ms. To look means
+// to leave what translated code is in the midst of, and to interpret all callers.
 #define SLICE 200000u
-#define TRANSLATED_SLICE 8000000u
+#define TRANSLATED_SLICE 32000000u
 
 // ---- counters ----
 

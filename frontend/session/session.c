@@ -17,7 +17,7 @@
 
 // A slice bounds how long a request waits even where the machine misses the request to stop; it is long
 // enough for its cost (a lock, twice) not to show.
-#define SLICE_INSTRUCTIONS 20000000u
+#define SLICE_INSTRUCTIONS 64000000u
 
 // With the virtual clock a frame is 29 ms of guest time, whatever the host does.
 #define VIRTUAL_FRAME_NS 29000000u
