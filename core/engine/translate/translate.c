@@ -85,8 +85,8 @@ static void install_cached(struct translator *t, struct slot *s)
 {
     bool was_there = cache_file_get(t->cache, s->cached)->size;
     const struct cached_object *o = cache_file_read(t->cache, s->cached);
-    s->state = SLOT_COLD;
     if (!o || !translate_install_object(t, o)) {
+        s->state = SLOT_COLD;
         t->region_count -= was_there;
         t->cached_count -= was_there;
         cache_file_drop(t->cache, s->cached);
@@ -299,8 +299,9 @@ bool translate_install_object(struct translator *t, const struct cached_object *
             return false;
     for (unsigned i = 0; i < t->received_count; i++) {
         uint32_t pc = t->received[i].pc;
+        bool was_entry = translate_is_entry(t, pc); // then its op, if it has been decoded, enters already
         slot_fill(t, pc, t->received[i].address, o->entry);
-        if (t->guest->entering)
+        if (t->guest->entering && !was_entry)
             interp_patch_entry(t->guest, pc);
         x->entries[x->entry_count++] = pc;
     }
