@@ -3,7 +3,6 @@
 // holds is checked by length and hash before use, each object's bytes when they are asked for.
 #include "cache_file.h"
 
-#define XXH_INLINE_ALL
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

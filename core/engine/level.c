@@ -4,7 +4,6 @@
 #include <cpuid.h>
 #include <stdbool.h>
 
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 enum level level_of_host(void)

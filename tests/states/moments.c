@@ -17,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "core/core.h"
