@@ -50,7 +50,7 @@ static int64_t output(struct linux_process *p, const struct descriptor *d, const
     return total;
 }
 
-// number: the host's readv, writev, preadv2 or pwritev2. offset: -1 = the file's own
+// offset: -1 = the file's own
 static int64_t transfer_vector(struct linux_process *p, uint64_t fd, int prot, const struct iovec *v,
                                int count, int64_t offset, uint64_t flags)
 {
@@ -61,6 +61,11 @@ static int64_t transfer_vector(struct linux_process *p, uint64_t fd, int prot, c
     bool write = prot == PROT_READ;
     if (d->kind == DESCRIPTOR_OUTPUT)
         return write ? output(p, d, v, count) : -EBADF;
+    if (count == 1 && !flags) { // the usual case, and the cheaper call
+        long number = offset < 0 ? write ? SYS_write : SYS_read : write ? SYS_pwrite64 : SYS_pread64;
+        return blocking_call(p, !d->regular, number, d->host, (long)v->iov_base, (long)v->iov_len, offset, 0,
+                             0);
+    }
     if (offset < 0)
         return blocking_call(p, !d->regular,
                              flags   ? write ? SYS_pwritev2 : SYS_preadv2
