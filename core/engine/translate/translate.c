@@ -107,6 +107,7 @@ bool translate_enter_code(struct translator *t)
     if (!s || s->state != SLOT_DONE ||
         (stack - (uint64_t)(uintptr_t)t->stack < STACK_BYTES && stack < c->stack_limit))
         return false;
+    slot_offer(t, s); // who looked for it in the table has not found it
     set_gs(t);
     running = t;
     call_on_low_stack(t, t->low->call_cells[s - t->slots]);

@@ -209,6 +209,8 @@ bool slot_prepare(struct translator *t, uint32_t pc);
 // interpreter again.
 void slot_fill(struct translator *t, uint32_t pc, uint32_t code, uint32_t home);
 void slot_empty(struct translator *t, struct slot *s);
+// Has indirect branches find the slot's code, and no other one's whose place in their table is the same.
+void slot_offer(struct translator *t, const struct slot *s);
 // For object_pack: what names of objects stand for; those that the glue defines get a number there.
 bool translate_read_name(void *user, const char *name, bool is_defined, struct object_symbol *symbol);
 // For object_link: the addresses that objects refer to, 0 for what there is not; and what becomes of theirs:

@@ -128,7 +128,12 @@ void slot_fill(struct translator *t, uint32_t pc, uint32_t code, uint32_t home)
     s->in_work = false;
     s->state = SLOT_DONE;
     t->low->call_cells[s - t->slots] = t->low->exit_cells[s - t->slots] = code;
-    *indirect_entry(t, pc) = (uint64_t)code << 32 | pc;
+    slot_offer(t, s);
+}
+
+void slot_offer(struct translator *t, const struct slot *s)
+{
+    *indirect_entry(t, s->pc) = (uint64_t)t->low->call_cells[s - t->slots] << 32 | s->pc;
 }
 
 void slot_empty(struct translator *t, struct slot *s)
