@@ -261,19 +261,13 @@ static char *parse_value(const struct setting *s, void *field, const char *value
 }
 
 // origin: for messages and --dump-config, such as "command line" or "/etc/…, line 3".
-static bool set(struct settings *settings, const char *section, const char *key, const char *value,
-                const char *origin, struct failure *failure)
+static bool set_at(struct settings *settings, int i, const char *value, const char *origin,
+                   struct failure *failure)
 {
-    int i = find(section, key);
-    if (i < 0) {
-        return fail(failure, STATUS_USAGE,
-                    "%s: there is no setting %s.%s (neurodoom --dump-config lists all)", origin, section,
-                    key);
-    }
     struct setting s = setting_at(i);
     char *expected = parse_value(&s, place(settings, &s), value);
     if (expected) {
-        fail(failure, STATUS_USAGE, "%s: %s.%s is \"%s\" but has to be %s", origin, section, key, value,
+        fail(failure, STATUS_USAGE, "%s: %s.%s is \"%s\" but has to be %s", origin, s.section, s.key, value,
              expected);
         free(expected);
         return false;
@@ -281,6 +275,16 @@ static bool set(struct settings *settings, const char *section, const char *key,
     free(origins[i]);
     origins[i] = text_copy(origin);
     return true;
+}
+
+static bool set(struct settings *settings, const char *section, const char *key, const char *value,
+                const char *origin, struct failure *failure)
+{
+    int i = find(section, key);
+    return i >= 0 ? set_at(settings, i, value, origin, failure)
+                  : fail(failure, STATUS_USAGE,
+                         "%s: there is no setting %s.%s (neurodoom --dump-config lists all)", origin, section,
+                         key);
 }
 
 // Cuts the blanks off both ends, in place.
@@ -463,7 +467,7 @@ bool config_load(struct settings *settings, const struct config_sources *sources
     for (int i = 0; i < SETTINGS; i++) {
         struct setting s = setting_at(i);
         const char *initial = s.initial ? s.initial : machine_engine_name(machine_default_engine());
-        if (!set(settings, s.section, s.key, initial, BUILT_IN, failure)) {
+        if (!set_at(settings, i, initial, BUILT_IN, failure)) {
             return false;
         }
     }
