@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Regions to host code, through LLVM. The result is a relocatable x32 ELF object; object.c links it.
+// Regions to host code, through LLVM. The result is a relocatable x32 ELF object, which object_pack.c
+// packs, and object.c then links.
 #ifndef CORE_ENGINE_LLVM_JIT_H
 #define CORE_ENGINE_LLVM_JIT_H
 

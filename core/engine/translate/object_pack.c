@@ -198,12 +198,13 @@ static const unsigned char *find_lines(const struct object *o, uint32_t *size)
     return NULL;
 }
 
-// The definitions that read knows: their number; into list, if that is not NULL.
-static uint32_t pack_definitions(const struct packing *p, struct packed_definition *list)
+// The definitions that read knows, *count of them: malloc'd.
+static struct packed_definition *pack_definitions(const struct packing *p, uint32_t *count)
 {
     const struct object *o = &p->o;
-    uint32_t count = 0;
-    for (unsigned i = 0; i < o->symbol_count; i++) {
+    struct packed_definition *list = malloc((o->symbol_count + 1) * sizeof *list);
+    *count = 0;
+    for (unsigned i = 0; list && i < o->symbol_count; i++) {
         const Elf32_Sym *s = &o->symbols[i];
         struct packed_definition d;
         const char *name = name_of(o, s);
@@ -211,11 +212,9 @@ static uint32_t pack_definitions(const struct packing *p, struct packed_definiti
             (ELF32_ST_TYPE(s->st_info) != STT_FUNC && ELF32_ST_TYPE(s->st_info) != STT_OBJECT) || !name ||
             !find_own(o, s, &d.offset) || !p->read(p->user, name, true, &d.symbol))
             continue;
-        if (list)
-            list[count] = d;
-        count++;
+        list[(*count)++] = d;
     }
-    return count;
+    return list;
 }
 
 // Sorts the places by symbol.
@@ -236,26 +235,26 @@ static void lay_out_uses(struct packing *p, struct packed_use *uses, uint32_t *p
 
 static unsigned char *lay_out(struct packing *p, size_t *size)
 {
-    struct packed_header h = {.use_count = p->use_count,
-                              .place_count = p->place_count,
-                              .definition_count = pack_definitions(p, NULL),
-                              .code_size = p->code_size};
+    struct packed_header h = {
+        .use_count = p->use_count, .place_count = p->place_count, .code_size = p->code_size};
+    struct packed_definition *list = pack_definitions(p, &h.definition_count);
     const unsigned char *lines = find_lines(&p->o, &h.lines_size);
     size_t uses = h.use_count * sizeof(struct packed_use), places = h.place_count * sizeof(uint32_t),
            definitions = h.definition_count * sizeof(struct packed_definition);
     *size = sizeof h + uses + places + definitions + h.code_size + h.lines_size;
-    unsigned char *packed = malloc(*size), *at = packed;
-    if (!packed)
-        return NULL;
-    memcpy(at, &h, sizeof h);
-    at += sizeof h;
-    lay_out_uses(p, (struct packed_use *)at, (uint32_t *)(at + uses));
-    at += uses + places;
-    pack_definitions(p, (struct packed_definition *)at);
-    at += definitions;
-    memcpy(at, p->code, h.code_size);
-    if (lines)
-        memcpy(at + h.code_size, lines, h.lines_size);
+    unsigned char *packed = list ? malloc(*size) : NULL, *at = packed;
+    if (packed) {
+        memcpy(at, &h, sizeof h);
+        at += sizeof h;
+        lay_out_uses(p, (struct packed_use *)at, (uint32_t *)(at + uses));
+        at += uses + places;
+        memcpy(at, list, definitions);
+        at += definitions;
+        memcpy(at, p->code, h.code_size);
+        if (lines)
+            memcpy(at + h.code_size, lines, h.lines_size);
+    }
+    free(list);
     return packed;
 }
 

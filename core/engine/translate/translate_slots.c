@@ -195,12 +195,13 @@ bool translate_read_name(void *user, const char *name, bool is_defined, struct o
     for (; symbol->kind < SYMBOL_GLUE; symbol->kind++)
         if (strcmp(name, names[symbol->kind]) == 0)
             return !is_defined;
-    for (; symbol->numbers[0] < t->glue_count; symbol->numbers[0]++)
+    for (; !is_defined && symbol->numbers[0] < t->glue_count; symbol->numbers[0]++)
         if (strcmp(name, t->glue[symbol->numbers[0]].name) == 0)
             return true;
     if (!is_defined || t->has_glue || t->glue_count == GLUE_MAX)
         return false;
-    snprintf(t->glue[t->glue_count++].name, sizeof t->glue[0].name, "%s", name);
+    symbol->numbers[0] = t->glue_count++;
+    snprintf(t->glue[symbol->numbers[0]].name, sizeof t->glue[0].name, "%s", name);
     return true;
 }
 
@@ -243,7 +244,7 @@ uint32_t translate_glue_address(const struct translator *t, const char *name)
 void translate_receive(void *user, const struct object_symbol *symbol, uint32_t address)
 {
     struct translator *t = user;
-    if (symbol->kind == SYMBOL_GLUE && symbol->numbers[0] < t->glue_count) {
+    if (symbol->kind == SYMBOL_GLUE && !t->has_glue && symbol->numbers[0] < t->glue_count) {
         t->glue[symbol->numbers[0]].address = address;
     } else if (symbol->kind == SYMBOL_REGION && t->received_count < REGION_ENTRIES_MAX) {
         t->received[t->received_count].pc = symbol->numbers[0];
