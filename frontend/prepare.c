@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/scratch.h"
 #include "core/core.h"
 #include "frontend/base/interrupt.h"
 #include "frontend/base/log.h"

@@ -15,11 +15,6 @@
 #include <xxhash.h>
 
 #include "core/engine/dispatch/dispatch_modes.h"
-#include "core/engine/level.h"
-
-#define EMBEDDED(level) extern const unsigned char translate_glue_##level[], translate_glue_##level##_end[];
-LEVELS(EMBEDDED)
-#undef EMBEDDED
 
 static bool forked; // this process is a copy of one that translates: its code memory is still the other's
 // Whose code this thread is in: what the ways back work on.
@@ -224,109 +219,6 @@ static void request_all(struct translator *t)
 
 // ---- installing ----
 
-// The page is watched: until it is forgotten it stays as it is.
-static uint64_t hash_of_page(struct translator *t, uint32_t address)
-{
-    unsigned i = address / GUEST_PAGE % HASHED_PAGES;
-    if (t->hashed[i].address != address) {
-        t->hashed[i].hash = XXH3_64bits(t->guest->memory.base + address, GUEST_PAGE);
-        t->hashed[i].address = address;
-    }
-    return t->hashed[i].hash;
-}
-
-// Whether guest memory still holds what the object was translated from; its pages are watched from here on.
-static bool is_current(struct translator *t, const struct cached_object *o)
-{
-    struct memory *memory = &t->guest->memory;
-    for (unsigned i = 0; i < o->page_count; i++)
-        if (!memory_mark_code(memory, o->pages[i].address))
-            return false;
-    for (unsigned i = 0; i < o->page_count; i++) {
-        const uint8_t *page = memory->base + o->pages[i].address;
-        // To mark one page may have forgotten another.
-        if (!(memory->pages[o->pages[i].address / GUEST_PAGE] & MEMORY_CODE) ||
-            hash_of_page(t, o->pages[i].address) != o->pages[i].hash)
-            return false;
-        if (o->trusted_by != dispatch_identity(t->guest->dispatch) &&
-            !dispatch_trusts_page(t->guest->dispatch, o->pages[i].address, (const uint32_t *)page))
-            return false;
-    }
-    return true;
-}
-
-static struct installed *add_installed(struct translator *t)
-{
-    if (t->installed_count == t->installed_room) {
-        unsigned room = t->installed_room ? t->installed_room * 2 : 256;
-        struct installed *more = realloc(t->installed, room * sizeof *more);
-        if (!more)
-            return NULL;
-        t->installed = more;
-        t->installed_room = room;
-    }
-    return &t->installed[t->installed_count];
-}
-
-// Whether the object's symbols are where code of its pages may be entered.
-static bool has_good_entries(const struct translator *t, const struct cached_object *o)
-{
-    for (unsigned i = 0; i < t->received_count; i++) {
-        bool on_page = false;
-        for (unsigned p = 0; p < o->page_count; p++)
-            on_page |= t->received[i].pc - o->pages[p].address < GUEST_PAGE;
-        if (!on_page || t->received[i].pc % 4)
-            return false;
-    }
-    return t->received_count;
-}
-
-// Makes a region's code reachable: by its cell, the table, and the interpreter.
-bool translate_install_object(struct translator *t, const struct cached_object *o)
-{
-    struct installed *x = add_installed(t);
-    if (!x || !is_current(t, o))
-        return false;
-    *x = (struct installed){.page_count = o->page_count};
-    t->received_count = 0;
-    if (!object_link(&t->code, o->bytes, o->size, translate_resolve, translate_receive, t, &x->object) ||
-        !has_good_entries(t, o))
-        return false;
-    for (unsigned i = 0; i < x->page_count; i++)
-        x->pages[i] = o->pages[i].address;
-    for (unsigned i = 0; i < t->received_count; i++)
-        if (!slot_prepare(t, t->received[i].pc))
-            return false;
-    for (unsigned i = 0; i < t->received_count; i++) {
-        uint32_t pc = t->received[i].pc;
-        bool was_entry = translate_is_entry(t, pc); // then its op, if it has been decoded, enters already
-        slot_fill(t, pc, t->received[i].address, o->entry);
-        if (t->guest->entering && !was_entry)
-            interp_patch_entry(t->guest, pc);
-        x->entries[x->entry_count++] = pc;
-    }
-    t->installed_count++;
-    return true;
-}
-
-static bool install_glue(struct translator *t)
-{
-#define EMBEDDED(level) {translate_glue_##level, translate_glue_##level##_end},
-    static const unsigned char *const glue[LEVEL_COUNT][2] = {LEVELS(EMBEDDED)};
-#undef EMBEDDED
-    const unsigned char *const *object = glue[level_of_host()];
-    struct linked_object linked;
-    size_t size;
-    unsigned char *packed =
-        object_pack(object[0], (size_t)(object[1] - object[0]), translate_read_name, t, &size);
-    t->has_glue =
-        packed && object_link(&t->code, packed, size, translate_resolve, translate_receive, t, &linked);
-    free(packed);
-    t->cold_call = translate_glue_address(t, GLUE_WAY_BACK(call));
-    t->enter_region = translate_glue_address(t, "enter_region");
-    return t->has_glue && t->cold_call && t->enter_region;
-}
-
 // Packs what has been compiled; gives up where that cannot be.
 static void pack(struct translator *t, struct compiled *c)
 {
@@ -407,7 +299,7 @@ static void install_too_late(struct translator *t, struct compiled *c)
         return;
     }
     struct cached_object o = describe(c);
-    if (is_current(t, &o))
+    if (translate_is_current(t, &o))
         o.trusted_by = dispatch_identity(t->guest->dispatch);
     if (!forked)
         keep(t, c, &o);
@@ -535,7 +427,7 @@ struct translator *translator_create(struct guest *g, bool precise, struct error
     t->dump = getenv("NEURODOOM_DUMP");
     t->ready_end = &t->ready;
     t->eager = g->config.prepare;
-    if (!install_glue(t)) {
+    if (!translate_install_glue(t)) {
         error_set(error, "the translator's glue is damaged");
         translator_destroy(t);
         return NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The translator's inside, shared by translate.c, compile_thread.c and translate_cache.c.
+// The translator's inside, shared by the files that are no interface.
 #ifndef CORE_ENGINE_TRANSLATE_INTERNAL_H
 #define CORE_ENGINE_TRANSLATE_INTERNAL_H
 
@@ -220,9 +220,16 @@ void translate_receive(void *user, const struct object_symbol *symbol, uint32_t 
 // Of a function of the glue; 0 if there is none of that name.
 uint32_t translate_glue_address(const struct translator *t, const char *name);
 
-// ---- translate.c ----
-// Links an object and makes it reachable; false if it fits the guest no more, or is damaged.
+// ---- translate_objects.c ----
+// Whether guest memory still holds what the object was translated from; its pages are watched from here on.
+bool translate_is_current(struct translator *t, const struct cached_object *o);
+// Links an object and makes its code reachable, by cells, table and interpreter; false if it fits the guest
+// no more, or is damaged.
 bool translate_install_object(struct translator *t, const struct cached_object *o);
+// The same of what regions share; false if that is damaged.
+bool translate_install_glue(struct translator *t);
+
+// ---- translate.c ----
 // Has the region at pc compiled once more; the one that is there serves until then.
 void translate_again(struct translator *t, uint32_t pc);
 
