@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the translator takes from earlier runs of a program, and leaves for later ones: objects, and which
 // code has run.
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,19 +43,57 @@ static uint64_t cache_identity(void)
     return XXH3_64bits_withSeed(TRANSLATOR_IDENTITY, strlen(TRANSLATOR_IDENTITY), level_identity());
 }
 
-static uint64_t file_hash(const char *path)
+// The next note of [*at, end), which moves behind it; NULL if there is none.
+static const Elf64_Nhdr *next_note(const unsigned char **at, const unsigned char *end)
 {
-    uint64_t hash = 0;
+    const Elf64_Nhdr *note = (const Elf64_Nhdr *)*at;
+    if ((size_t)(end - *at) < sizeof *note)
+        return NULL;
+    uint64_t size =
+        sizeof *note + (((uint64_t)note->n_namesz + 3) & ~3ull) + (((uint64_t)note->n_descsz + 3) & ~3ull);
+    if (size > (size_t)(end - *at))
+        return NULL;
+    *at += size;
+    return note;
+}
+
+// The note with the build ID that linkers make of a program's contents; NULL if it has none.
+static const Elf64_Nhdr *find_build_id(const unsigned char *bytes, size_t size)
+{
+    const Elf64_Ehdr *h = (const Elf64_Ehdr *)bytes;
+    if (size < sizeof *h || h->e_phentsize != sizeof(Elf64_Phdr) || h->e_phoff > size || h->e_phoff % 8 ||
+        h->e_phnum > (size - h->e_phoff) / sizeof(Elf64_Phdr))
+        return NULL;
+    const Elf64_Phdr *p = (const Elf64_Phdr *)(bytes + h->e_phoff);
+    for (unsigned i = 0; i < h->e_phnum; i++) {
+        if (p[i].p_type != PT_NOTE || p[i].p_offset > size || p[i].p_offset % 4 ||
+            p[i].p_filesz > size - p[i].p_offset)
+            continue;
+        const unsigned char *at = bytes + p[i].p_offset, *end = at + p[i].p_filesz;
+        for (const Elf64_Nhdr *note; (note = next_note(&at, end)) != NULL;)
+            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(note + 1, "GNU", 4) == 0)
+                return note;
+    }
+    return NULL;
+}
+
+// What the program's file is called by, 0 if it cannot be read. Others may have the same: objects are
+// compared with guest memory, all else are guesses.
+static uint64_t program_key(const char *path)
+{
+    uint64_t key = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
-    void *bytes = size > 0 ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    off_t length = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+    size_t size = length > 0 ? (size_t)length : 0;
+    void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
     if (bytes != MAP_FAILED) {
-        hash = XXH3_64bits(bytes, (size_t)size);
-        munmap(bytes, (size_t)size);
+        const Elf64_Nhdr *id = find_build_id(bytes, size);
+        key = id ? XXH3_64bits_withSeed(id + 1, (size_t)4 + id->n_descsz, size) : XXH3_64bits(bytes, size);
+        munmap(bytes, size);
     }
     if (fd >= 0)
         close(fd);
-    return hash;
+    return key;
 }
 
 static void load_executed(struct translator *t, const struct cached_object *o)
@@ -238,7 +277,7 @@ static const struct cached_object *find_history(struct translator *t, size_t ind
 
 void translate_load_cache(struct translator *t, const char *folder)
 {
-    uint64_t program = file_hash(t->guest->config.program);
+    uint64_t program = program_key(t->guest->config.program);
     if (program) {
         struct error error;
         t->cache = cache_file_open(folder, t->guest->config.prepared_folder,
