@@ -64,6 +64,16 @@ struct side_exit {
     var_set written; // so far, by the block
 };
 
+enum { WAYS_OUT_MAX = 512 };
+
+// A block of a tree that ways out of the region share: writes the variable to guest_cpu, then does what its
+// parent does.
+struct way_out {
+    LLVMBasicBlockRef block; // NULL: not there yet
+    uint16_t child, sibling; // 0: none
+    uint8_t var;
+};
+
 struct build {
     struct jit *j;
     const struct region *r;
@@ -76,6 +86,9 @@ struct build {
     var_set used, written; // variables of the region; of the current block
     struct block_build block[REGION_BLOCKS_MAX];
     LLVMBasicBlockRef leave; // returns VAR_PC and the passed registers
+    struct way_out ways_out[WAYS_OUT_MAX]; // the first two, the roots, leave and jump by exit_cell
+    unsigned way_out_count;
+    LLVMValueRef exit_cell; // a variable: the address of the cell
     struct side_exit exits[REGION_OPS_MAX];
     unsigned exit_count;
     unsigned block_index, ops_left; // of the block that is being copied

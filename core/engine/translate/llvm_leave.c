@@ -113,6 +113,84 @@ LLVMValueRef leave_code_for(struct build *u, LLVMValueRef target)
                            leave_glue(u, GLUE_WAY_BACK(call)), "");
 }
 
+// ---- ways out that are seldom taken ----
+
+enum { LEAVES, JUMPS, ROOTS }; // in u->ways_out
+
+static void begin_ways_out(struct build *u)
+{
+    if (u->way_out_count)
+        return;
+    u->ways_out[LEAVES].block = u->leave;
+    u->way_out_count = ROOTS;
+}
+
+static void begin_jumps(struct build *u)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(u->at);
+    u->exit_cell = LLVMBuildAlloca(u->entry, u->j->ptr, "");
+    u->ways_out[JUMPS].block = build_block(u);
+    LLVMPositionBuilderAtEnd(u->at, u->ways_out[JUMPS].block);
+    LLVMValueRef cell = LLVMBuildLoad2(u->at, u->j->ptr, u->exit_cell, "");
+    leave_jump(u, LLVMBuildLoad2(u->at, u->j->ptr, cell, ""));
+    LLVMPositionBuilderAtEnd(u->at, here);
+}
+
+// The way that writes var and goes on as the parent does; the parent itself if there is no room for one more.
+static unsigned way_out_with(struct build *u, unsigned parent, unsigned var)
+{
+    for (unsigned i = u->ways_out[parent].child; i; i = u->ways_out[i].sibling)
+        if (u->ways_out[i].var == var)
+            return i;
+    if (u->way_out_count == WAYS_OUT_MAX)
+        return parent;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(u->at), block = build_block(u);
+    unsigned added = u->way_out_count++;
+    u->ways_out[added] =
+        (struct way_out){.block = block, .sibling = u->ways_out[parent].child, .var = (uint8_t)var};
+    u->ways_out[parent].child = (uint16_t)added;
+    LLVMPositionBuilderAtEnd(u->at, block);
+    LLVMBuildStore(u->at, build_get(u, var), build_cpu_field(u, var_offset(var)));
+    LLVMBuildBr(u->at, u->ways_out[parent].block);
+    LLVMPositionBuilderAtEnd(u->at, here);
+    return added;
+}
+
+// Writes what is dirty and takes the root's way. Of the flags, which differ most from way to way, least is
+// shared.
+static void take_way_out(struct build *u, unsigned root, const var_set *dirty)
+{
+    unsigned way = root;
+    var_set rest = {{0}};
+    for (unsigned n = VAR_COUNT; n-- > 0;) {
+        unsigned var = (n + VAR_FLAGS_A) % VAR_COUNT;
+        if (!var_has(dirty, var) || var_is_passed(var))
+            continue;
+        unsigned with = way_out_with(u, way, var);
+        if (with == way)
+            var_add(&rest, var);
+        way = with;
+    }
+    leave_store(u, &rest);
+    LLVMBuildBr(u->at, u->ways_out[way].block);
+}
+
+void leave_seldom_to(struct build *u, LLVMValueRef pc, const var_set *dirty)
+{
+    begin_ways_out(u);
+    build_set(u, VAR_PC, pc);
+    take_way_out(u, LEAVES, dirty);
+}
+
+void leave_seldom_by(struct build *u, LLVMValueRef cell, const var_set *dirty)
+{
+    begin_ways_out(u);
+    if (!u->exit_cell)
+        begin_jumps(u);
+    LLVMBuildStore(u->at, cell, u->exit_cell);
+    take_way_out(u, JUMPS, dirty);
+}
+
 LLVMBasicBlockRef leave_edge(struct build *u, unsigned from, int to, LLVMBasicBlockRef target)
 {
     const struct block_build *x = &u->block[to];

@@ -19,6 +19,10 @@ void leave_load_used(struct build *u);
 
 // Leaves the region, for its caller to go on at pc.
 void leave_to(struct build *u, LLVMValueRef pc, const var_set *dirty);
+// Both of these share their code with others of the region, for ways out that are seldom taken: leaves for
+// pc; goes on for good in the code whose address the cell holds.
+void leave_seldom_to(struct build *u, LLVMValueRef pc, const var_set *dirty);
+void leave_seldom_by(struct build *u, LLVMValueRef cell, const var_set *dirty);
 // The glue's function with that name.
 LLVMValueRef leave_glue(struct build *u, const char *name);
 // The code for an indirect branch to target: from the table, or the glue that finds it out.

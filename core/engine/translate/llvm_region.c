@@ -72,7 +72,7 @@ static void add_terminator(struct build *u, unsigned index)
             LLVMBuildICmp(u->at, LLVMIntEQ, x->result, build_constant(u, b->target_pc), "");
         build_branch_mostly(u, expected, edge_to(u, index, b->next), elsewhere);
         LLVMPositionBuilderAtEnd(u->at, elsewhere);
-        leave_to(u, x->result, &dirty);
+        leave_seldom_to(u, x->result, &dirty);
         break;
     }
     case END_STEP:
@@ -87,8 +87,7 @@ static void add_terminator(struct build *u, unsigned index)
     case END_EXIT: {
         char name[JIT_SYMBOL_MAX];
         snprintf(name, sizeof name, EXIT_SYMBOL, b->target_pc);
-        leave_store(u, &dirty);
-        leave_jump(u, LLVMBuildLoad2(u->at, j->ptr, build_global(u, name, j->i32), ""));
+        leave_seldom_by(u, build_global(u, name, j->i32), &dirty);
         break;
     }
     }
@@ -109,7 +108,7 @@ static void check_budget(struct build *u, unsigned index)
     build_branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntSGE, left, length, ""), enough, spent);
     LLVMPositionBuilderAtEnd(u->at, spent);
     var_set dirty = x->flags_live ? x->dirty : var_but_flags(&x->dirty);
-    leave_to(u, build_constant(u, b->pc), &dirty);
+    leave_seldom_to(u, build_constant(u, b->pc), &dirty);
     LLVMPositionBuilderAtEnd(u->at, enough);
 }
 
@@ -205,7 +204,7 @@ static void add_side_exits(struct build *u)
         LLVMPositionBuilderAtEnd(u->at, e->block);
         build_set(u, VAR_BUDGET,
                   LLVMBuildAdd(u->at, build_get(u, VAR_BUDGET), build_constant(u, e->left), ""));
-        leave_to(u, build_constant(u, e->pc), &dirty);
+        leave_seldom_to(u, build_constant(u, e->pc), &dirty);
     }
 }
 
