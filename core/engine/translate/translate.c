@@ -361,7 +361,7 @@ void translate_now(struct translator *t, uint32_t pc)
 void translate_forget(struct translator *t, uint64_t address, uint64_t length)
 {
     for (unsigned i = 0; i < HASHED_PAGES; i++)
-        if (t->hashed[i].address + GUEST_PAGE > address && t->hashed[i].address < address + length)
+        if ((uint64_t)t->hashed[i].address + GUEST_PAGE > address && t->hashed[i].address < address + length)
             t->hashed[i].address = 0;
     for (unsigned i = 0; i < t->installed_count; i++) {
         struct installed *x = &t->installed[i];
