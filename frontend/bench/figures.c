@@ -37,8 +37,7 @@ static double *passes(const struct comparison *c, size_t side, size_t work,
                       double (*value)(const struct run *run))
 {
     size_t count = (size_t)c->blocks * PASSES;
-    double *values = memory_resize(NULL, (count + 1) * sizeof *values);
-    memset(values, 0, (count + 1) * sizeof *values);
+    double *values = memory_zeroed((count + 1) * sizeof *values);
     for (size_t i = 0; i < c->run_count; i++) {
         const struct run *run = &c->runs[i];
         if (run->block && run->side == side && (work == c->work_count || run->work == work)) {

@@ -352,8 +352,7 @@ int rerun_run(const struct options *options, const struct settings *settings)
 {
     struct failure failure = {0};
     struct launch launch = {0};
-    struct rerun *r = memory_resize(NULL, sizeof *r);
-    memset(r, 0, sizeof *r);
+    struct rerun *r = memory_zeroed(sizeof *r);
     int status = STATUS_USAGE;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpriority(PRIO_PROCESS, 0, NICE);

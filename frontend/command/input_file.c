@@ -446,8 +446,7 @@ struct input_file *input_file_read(const char *path, struct failure *failure)
         fail(failure, STATUS_USAGE, "--replay-input: cannot read %s: %s", path, strerror(errno));
         return NULL;
     }
-    struct input_file *f = memory_resize(NULL, sizeof *f);
-    memset(f, 0, sizeof *f);
+    struct input_file *f = memory_zeroed(sizeof *f);
     const char *wrong = read_all(f, from);
     fclose(from);
     if (wrong) {

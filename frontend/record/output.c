@@ -139,8 +139,7 @@ struct output *output_open(const struct options *options, const struct settings 
         return NULL;
     }
     size_t size = sizeof(struct output) + options->screenshots.count * sizeof(bool);
-    struct output *o = memory_resize(NULL, size);
-    memset(o, 0, size);
+    struct output *o = memory_zeroed(size);
     o->states = states_open(options, launch, failure);
     bool good = o->states;
     if (good && options->frame_hash) {

@@ -32,8 +32,7 @@ struct recording {
 
 struct recording *record_start(void)
 {
-    struct recording *r = memory_resize(NULL, sizeof *r);
-    memset(r, 0, sizeof *r);
+    struct recording *r = memory_zeroed(sizeof *r);
     pthread_mutex_init(&r->lock, NULL);
     r->room = 1 << 14;
     r->rows = memory_resize(NULL, r->room * sizeof *r->rows);

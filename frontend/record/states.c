@@ -27,8 +27,7 @@ struct states *states_open(const struct options *options, const struct launch *l
         return NULL;
     }
     size_t size = sizeof(struct states) + options->saves.count * sizeof(bool);
-    struct states *st = memory_resize(NULL, size);
-    memset(st, 0, size);
+    struct states *st = memory_zeroed(size);
     st->options = options;
     st->launch = launch;
     if ((options->state || options->saves.count) &&

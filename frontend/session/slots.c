@@ -36,8 +36,7 @@ struct slots {
 
 struct slots *slots_open(const char *folder, const char *program, const struct text_list *wads)
 {
-    struct slots *slots = memory_resize(NULL, sizeof *slots);
-    memset(slots, 0, sizeof *slots);
+    struct slots *slots = memory_zeroed(sizeof *slots);
     slots->folder = text_copy(folder);
     slots->program = text_copy(program);
     slots->joined = true;

@@ -215,8 +215,7 @@ static bool take_frame(void *user, struct session *s, const struct machine_frame
 struct split *split_start(const struct machine_config *config, unsigned speed, bool hears,
                           const struct split_host *host, struct failure *failure)
 {
-    struct split *p = memory_resize(NULL, sizeof *p);
-    memset(p, 0, sizeof *p);
+    struct split *p = memory_zeroed(sizeof *p);
     p->host = *host;
     pthread_mutex_init(&p->lock, NULL);
     pthread_condattr_t monotonic;

@@ -87,8 +87,7 @@ bool state_file_write(const char *path, const struct state_identity *identity,
                       const struct state_summary *summary, const struct machine_bytes *bytes,
                       struct failure *failure)
 {
-    struct head *head = memory_resize(NULL, sizeof *head);
-    memset(head, 0, sizeof *head);
+    struct head *head = memory_zeroed(sizeof *head);
     memcpy(head->magic, MAGIC, sizeof head->magic);
     head->format = FORMAT;
     head->size = sizeof *head;

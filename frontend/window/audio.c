@@ -156,8 +156,7 @@ struct audio *audio_open(char *error, size_t size)
         snprintf(error, size, "%s", SDL_GetError());
         return NULL;
     }
-    struct audio *a = memory_resize(NULL, sizeof *a);
-    memset(a, 0, sizeof *a);
+    struct audio *a = memory_zeroed(sizeof *a);
     a->rate = 1;
     a->level = LEVEL;
     a->level_wanted = LEVEL;

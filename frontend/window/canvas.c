@@ -74,7 +74,7 @@ static SDL_Texture *make_texture(struct canvas *c, const uint32_t *pixels, int w
 static uint32_t *make_pixels(int width, int height)
 {
     size_t size = (size_t)width * (size_t)height * sizeof(uint32_t);
-    return memset(memory_resize(NULL, size), 0, size);
+    return memory_zeroed(size);
 }
 
 static void set_ink(SDL_Texture *texture, uint32_t colour)

@@ -124,8 +124,7 @@ static void destroy_textures(struct video *v)
 struct video *video_open(const struct settings *settings, unsigned sides, const char *title,
                          struct failure *failure)
 {
-    struct video *v = memory_resize(NULL, sizeof *v);
-    memset(v, 0, sizeof *v);
+    struct video *v = memory_zeroed(sizeof *v);
     v->settings = settings;
     v->sides = sides;
     struct geometry g;
