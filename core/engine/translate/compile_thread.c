@@ -158,6 +158,16 @@ static enum jit_result compile(struct translator *t, struct compiler *compiler,
     return result;
 }
 
+// Packs what has been compiled; gives up where that cannot be.
+static void pack(struct translator *t, struct compiled *c)
+{
+    size_t size;
+    unsigned char *packed = object_pack(c->object.bytes, c->object.size, translate_read_name, t, &size);
+    free(c->object.bytes);
+    c->object = (struct jit_object){packed, packed ? size : 0};
+    c->failed = !packed;
+}
+
 // Answers a request. False if nothing can be compiled at all.
 static bool serve(struct translator *t, struct compiler *compiler, const struct slot *s)
 {
@@ -180,6 +190,8 @@ static bool serve(struct translator *t, struct compiler *compiler, const struct 
     begin_work(t, r);
     bool tries = !c->failed;
     c->failed = !tries || compile(t, compiler, &source, r, &c->object) != JIT_DONE;
+    if (!c->failed)
+        pack(t, c);
     c->region = r;
     compiler->region = NULL;
     hand_over(t, c);

@@ -219,16 +219,6 @@ static void request_all(struct translator *t)
 
 // ---- installing ----
 
-// Packs what has been compiled; gives up where that cannot be.
-static void pack(struct translator *t, struct compiled *c)
-{
-    size_t size;
-    unsigned char *packed = object_pack(c->object.bytes, c->object.size, translate_read_name, t, &size);
-    free(c->object.bytes);
-    c->object = (struct jit_object){packed, packed ? size : 0};
-    c->failed = !packed;
-}
-
 static struct cached_object describe(struct compiled *c)
 {
     struct cached_object o = {.entry = c->region->entries[0],
@@ -316,8 +306,6 @@ static void take_ready(struct translator *t, void take(struct translator *t, str
         struct compiled *c = list;
         list = c->next;
         t->compiled_any |= c->region != NULL;
-        if (c->region && !c->failed)
-            pack(t, c);
         take(t, c);
         free(c->region);
         free(c->object.bytes);

@@ -123,7 +123,7 @@ struct compiled {
     bool failed; // there is no object for it
     uint32_t asked; // whose request that was
     uint16_t wanted; // the heat to wait for, if not 0: nothing has been compiled
-    struct jit_object object; // packed when it is taken over
+    struct jit_object object; // packed
     struct cached_page pages[REGION_PAGES_MAX];
 };
 
@@ -211,7 +211,8 @@ void slot_fill(struct translator *t, uint32_t pc, uint32_t code, uint32_t home);
 void slot_empty(struct translator *t, struct slot *s);
 // Has indirect branches find the slot's code, and no other one's whose place in their table is the same.
 void slot_offer(struct translator *t, const struct slot *s);
-// For object_pack: what names of objects stand for; those that the glue defines get a number there.
+// For object_pack: what names of objects stand for; those that the glue defines get a number there. Once the
+// glue is there, any thread.
 bool translate_read_name(void *user, const char *name, bool is_defined, struct object_symbol *symbol);
 // For object_link: the addresses that objects refer to, 0 for what there is not; and what becomes of theirs:
 // the glue's are noted, a region's are left in t->received. user, here, too: the translator.
