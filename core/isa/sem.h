@@ -41,6 +41,14 @@ static void invalidate_code(cpu *c, uint64_t address);
 
 #define COUNTER_HZ 1000000000u
 
+// A register by the byte of the op that has its index: X of 64 bits, W its lower half, V of 128. Code that is
+// made for one op has names of its own for the place.
+#ifndef X
+#define X(slot) c->x[o->slot]
+#define V(slot) c->v[o->slot]
+#endif
+#define W(slot) ((uint32_t)X(slot))
+
 #include "sem_int.h"
 #include "softfloat.h"
 

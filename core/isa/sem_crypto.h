@@ -91,12 +91,12 @@ SEM u8x16 aes_substitute_inverse(u8x16 state)
 
 OP(aese)
 {
-    c->v[o->d] = (u64x2)aes_substitute((u8x16)(c->v[o->d] ^ c->v[o->n]));
+    V(d) = (u64x2)aes_substitute((u8x16)(V(d) ^ V(n)));
 }
 
 OP(aesd)
 {
-    c->v[o->d] = (u64x2)aes_substitute_inverse((u8x16)(c->v[o->d] ^ c->v[o->n]));
+    V(d) = (u64x2)aes_substitute_inverse((u8x16)(V(d) ^ V(n)));
 }
 
 // MixColumns: on a host with AES, a round less what its last round does.
@@ -114,18 +114,18 @@ SEM u8x16 aes_mix_columns(u8x16 v)
 
 OP(aesmc)
 {
-    c->v[o->d] = (u64x2)aes_mix_columns((u8x16)c->v[o->n]);
+    V(d) = (u64x2)aes_mix_columns((u8x16)V(n));
 }
 
 // InvMixColumns: the circulant 14 11 13 9 is 2 3 1 1 times 5 0 4 0.
 OP(aesimc)
 {
 #ifdef __AES__
-    c->v[o->d] = (u64x2)__builtin_ia32_aesimc128((long long __attribute__((vector_size(16))))c->v[o->n]);
+    V(d) = (u64x2)__builtin_ia32_aesimc128((long long __attribute__((vector_size(16))))V(n));
 #else
-    u8x16 v = (u8x16)c->v[o->n];
+    u8x16 v = (u8x16)V(n);
     u8x16 four = aes_double(aes_double(v ^ aes_rotate_columns(v, 2)));
-    c->v[o->d] = (u64x2)aes_mix_columns(v ^ four);
+    V(d) = (u64x2)aes_mix_columns(v ^ four);
 #endif
 }
 
@@ -155,15 +155,15 @@ SEM uint32_t sha_majority(uint32_t x, uint32_t y, uint32_t z)
 #define SHA1_ROUNDS(name, mix)                                                                               \
     OP(name)                                                                                                 \
     {                                                                                                        \
-        u32x4 x = (u32x4)c->v[o->d], w = (u32x4)c->v[o->m];                                                  \
-        uint32_t y = (uint32_t)c->v[o->n][0];                                                                \
+        u32x4 x = (u32x4)V(d), w = (u32x4)V(m);                                                              \
+        uint32_t y = (uint32_t)V(n)[0];                                                                      \
         for (unsigned i = 0; i < 4; i++) {                                                                   \
             y += sha_rol(x[0], 5) + mix(x[1], x[2], x[3]) + w[i];                                            \
             uint32_t last = x[3];                                                                            \
             x = (u32x4){y, x[0], sha_rol(x[1], 30), x[2]};                                                   \
             y = last;                                                                                        \
         }                                                                                                    \
-        c->v[o->d] = (u64x2)x;                                                                               \
+        V(d) = (u64x2)x;                                                                                     \
     }
 
 SHA1_ROUNDS(sha1c, sha_choose)
@@ -174,22 +174,22 @@ SHA1_ROUNDS(sha1m, sha_majority)
 
 OP(sha1h)
 {
-    c->v[o->d] = (u64x2){sha_rol((uint32_t)c->v[o->n][0], 30), 0};
+    V(d) = (u64x2){sha_rol((uint32_t)V(n)[0], 30), 0};
 }
 
 OP(sha1su0)
 {
-    u64x2 d = c->v[o->d], n = c->v[o->n];
-    c->v[o->d] = (u64x2){d[1], n[0]} ^ d ^ c->v[o->m];
+    u64x2 d = V(d), n = V(n);
+    V(d) = (u64x2){d[1], n[0]} ^ d ^ V(m);
 }
 
 OP(sha1su1)
 {
-    u32x4 d = (u32x4)c->v[o->d], n = (u32x4)c->v[o->n];
+    u32x4 d = (u32x4)V(d), n = (u32x4)V(n);
     u32x4 t = d ^ (u32x4) { n[1], n[2], n[3], 0 };
     t = t << 1 | t >> 31;
     t[3] ^= sha_rol(t[0], 1);
-    c->v[o->d] = (u64x2)t;
+    V(d) = (u64x2)t;
 }
 
 struct sha256_state {
@@ -213,19 +213,19 @@ SEM struct sha256_state sha256_rounds(u32x4 x, u32x4 y, u32x4 w)
 
 OP(sha256h)
 {
-    c->v[o->d] = (u64x2)sha256_rounds((u32x4)c->v[o->d], (u32x4)c->v[o->n], (u32x4)c->v[o->m]).x;
+    V(d) = (u64x2)sha256_rounds((u32x4)V(d), (u32x4)V(n), (u32x4)V(m)).x;
 }
 
 OP(sha256h2)
 {
-    c->v[o->d] = (u64x2)sha256_rounds((u32x4)c->v[o->n], (u32x4)c->v[o->d], (u32x4)c->v[o->m]).y;
+    V(d) = (u64x2)sha256_rounds((u32x4)V(n), (u32x4)V(d), (u32x4)V(m)).y;
 }
 
 OP(sha256su0)
 {
-    u32x4 d = (u32x4)c->v[o->d], n = (u32x4)c->v[o->n];
+    u32x4 d = (u32x4)V(d), n = (u32x4)V(n);
     u32x4 t = {d[1], d[2], d[3], n[0]};
-    c->v[o->d] = (u64x2)(d + ((t >> 7 | t << 25) ^ (t >> 18 | t << 14) ^ t >> 3));
+    V(d) = (u64x2)(d + ((t >> 7 | t << 25) ^ (t >> 18 | t << 14) ^ t >> 3));
 }
 
 SEM uint32_t sha256_su1_sigma(uint32_t t)
@@ -236,13 +236,13 @@ SEM uint32_t sha256_su1_sigma(uint32_t t)
 // The upper half of the new schedule depends on its lower half.
 OP(sha256su1)
 {
-    u32x4 d = (u32x4)c->v[o->d], n = (u32x4)c->v[o->n], m = (u32x4)c->v[o->m];
+    u32x4 d = (u32x4)V(d), n = (u32x4)V(n), m = (u32x4)V(m);
     u32x4 r = d + (u32x4){n[1], n[2], n[3], m[0]};
     r[0] += sha256_su1_sigma(m[2]);
     r[1] += sha256_su1_sigma(m[3]);
     r[2] += sha256_su1_sigma(r[0]);
     r[3] += sha256_su1_sigma(r[1]);
-    c->v[o->d] = (u64x2)r;
+    V(d) = (u64x2)r;
 }
 
 // ---- CRC-32: accumulator and polynomials bit-reversed ----
@@ -312,7 +312,7 @@ SEM uint32_t crc32c_update(uint32_t crc, uint64_t value, unsigned bytes)
 #define CRC32(name, update, bytes)                                                                           \
     OP(name)                                                                                                 \
     {                                                                                                        \
-        c->x[o->d] = update((uint32_t)c->x[o->n], c->x[o->m], bytes);                                        \
+        X(d) = update((uint32_t)X(n), X(m), bytes);                                                          \
     }
 
 CRC32(crc32b, crc32_update, 1)

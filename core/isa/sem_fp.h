@@ -6,25 +6,25 @@
 #include "softfloat.h"
 
 // A scalar operand by its slot in the op.
-#define F16(slot) ((uint16_t)c->v[o->slot][0])
-#define F32(slot) ((uint32_t)c->v[o->slot][0])
-#define F64(slot) ((uint64_t)c->v[o->slot][0])
+#define F16(slot) ((uint16_t)V(slot)[0])
+#define F32(slot) ((uint32_t)V(slot)[0])
+#define F64(slot) ((uint64_t)V(slot)[0])
 
 // Writes a scalar; the rest of the register becomes zero.
 SEM void write_fp(cpu *c, const op *o, uint64_t bits)
 {
-    c->v[o->d] = (u64x2){bits, 0};
+    V(d) = (u64x2){bits, 0};
 }
 
 // The same, of a number: it never leaves the host's registers for such.
 SEM void write_f32(cpu *c, const op *o, uint32_t bits)
 {
-    c->v[o->d] = (u64x2)(f32x4){fp_host32(bits), 0};
+    V(d) = (u64x2)(f32x4){fp_host32(bits), 0};
 }
 
 SEM void write_f64(cpu *c, const op *o, uint64_t bits)
 {
-    c->v[o->d] = (u64x2)(f64x2){fp_host64(bits), 0};
+    V(d) = (u64x2)(f64x2){fp_host64(bits), 0};
 }
 
 // Operands a and b of a comparison as the flags of a - b: 1 - 0, 0 - 0, 0 - 1 are greater (0010), equal
@@ -246,11 +246,11 @@ OP(fmov_d_x)
 }
 OP(fmov_x_top)
 {
-    X(d) = c->v[o->n][1];
+    X(d) = V(n)[1];
 }
 OP(fmov_top_x)
 {
-    c->v[o->d] = (u64x2){c->v[o->d][0], X(n)};
+    V(d) = (u64x2){V(d)[0], X(n)};
 }
 // clang-format on
 

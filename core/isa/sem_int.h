@@ -3,10 +3,6 @@
 #ifndef CORE_ISA_SEM_INT_H
 #define CORE_ISA_SEM_INT_H
 
-// An operand by its slot in the op.
-#define X(slot) c->x[o->slot]
-#define W(slot) ((uint32_t)c->x[o->slot])
-
 // ---- shared arithmetic ----
 
 SEM uint64_t rotate_right64(uint64_t value, unsigned amount)

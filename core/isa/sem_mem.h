@@ -22,16 +22,16 @@
 #define TRANSFER_ldrsh_w(address) X(d) = (uint32_t)(int16_t)load16(c, o, address)
 #define TRANSFER_ldrsh_x(address) X(d) = (uint64_t)(int16_t)load16(c, o, address)
 #define TRANSFER_ldrsw(address) X(d) = (uint64_t)(int32_t)load32(c, o, address)
-#define TRANSFER_str_b(address) store8(c, o, address, (uint8_t)c->v[o->d][0])
-#define TRANSFER_str_h(address) store16(c, o, address, (uint16_t)c->v[o->d][0])
-#define TRANSFER_str_s(address) storef32(c, o, address, ((f32x4)c->v[o->d])[0])
-#define TRANSFER_str_d(address) storef64(c, o, address, ((f64x2)c->v[o->d])[0])
-#define TRANSFER_str_q(address) store128(c, o, address, c->v[o->d])
-#define TRANSFER_ldr_b(address) c->v[o->d] = (u64x2){load8(c, o, address), 0}
-#define TRANSFER_ldr_h(address) c->v[o->d] = (u64x2){load16(c, o, address), 0}
-#define TRANSFER_ldr_s(address) c->v[o->d] = (u64x2)(f32x4){loadf32(c, o, address), 0}
-#define TRANSFER_ldr_d(address) c->v[o->d] = (u64x2)(f64x2){loadf64(c, o, address), 0}
-#define TRANSFER_ldr_q(address) c->v[o->d] = load128(c, o, address)
+#define TRANSFER_str_b(address) store8(c, o, address, (uint8_t)V(d)[0])
+#define TRANSFER_str_h(address) store16(c, o, address, (uint16_t)V(d)[0])
+#define TRANSFER_str_s(address) storef32(c, o, address, ((f32x4)V(d))[0])
+#define TRANSFER_str_d(address) storef64(c, o, address, ((f64x2)V(d))[0])
+#define TRANSFER_str_q(address) store128(c, o, address, V(d))
+#define TRANSFER_ldr_b(address) V(d) = (u64x2){load8(c, o, address), 0}
+#define TRANSFER_ldr_h(address) V(d) = (u64x2){load16(c, o, address), 0}
+#define TRANSFER_ldr_s(address) V(d) = (u64x2)(f32x4){loadf32(c, o, address), 0}
+#define TRANSFER_ldr_d(address) V(d) = (u64x2)(f64x2){loadf64(c, o, address), 0}
+#define TRANSFER_ldr_q(address) V(d) = load128(c, o, address)
 
 // The forms of address. With writeback the transfer comes first, so that a fault leaves the base as it was; a base
 // that is also transferred is CONSTRAINED UNPREDICTABLE: here it ends as the written-back address.
@@ -125,19 +125,19 @@ SEM void store_pair_x(cpu *c, const op *o, uint64_t address)
 
 SEM void store_pair_s(cpu *c, const op *o, uint64_t address)
 {
-    store64(c, o, address, c->v[o->m][0] << 32 | (uint32_t)c->v[o->d][0]);
+    store64(c, o, address, V(m)[0] << 32 | (uint32_t)V(d)[0]);
 }
 
 SEM void store_pair_d(cpu *c, const op *o, uint64_t address)
 {
-    storef64(c, o, address, ((f64x2)c->v[o->d])[0]);
-    storef64(c, o, address + 8, ((f64x2)c->v[o->m])[0]);
+    storef64(c, o, address, ((f64x2)V(d))[0]);
+    storef64(c, o, address + 8, ((f64x2)V(m))[0]);
 }
 
 SEM void store_pair_q(cpu *c, const op *o, uint64_t address)
 {
-    store128(c, o, address, c->v[o->d]);
-    store128(c, o, address + 16, c->v[o->m]);
+    store128(c, o, address, V(d));
+    store128(c, o, address + 16, V(m));
 }
 
 SEM void load_pair_w(cpu *c, const op *o, uint64_t address)
@@ -164,22 +164,22 @@ SEM void load_pair_x(cpu *c, const op *o, uint64_t address)
 SEM void load_pair_s(cpu *c, const op *o, uint64_t address)
 {
     uint64_t both = load64(c, o, address);
-    c->v[o->d] = (u64x2){(uint32_t)both, 0};
-    c->v[o->m] = (u64x2){both >> 32, 0};
+    V(d) = (u64x2){(uint32_t)both, 0};
+    V(m) = (u64x2){both >> 32, 0};
 }
 
 SEM void load_pair_d(cpu *c, const op *o, uint64_t address)
 {
     double first = loadf64(c, o, address), second = loadf64(c, o, address + 8);
-    c->v[o->d] = (u64x2)(f64x2){first, 0};
-    c->v[o->m] = (u64x2)(f64x2){second, 0};
+    V(d) = (u64x2)(f64x2){first, 0};
+    V(m) = (u64x2)(f64x2){second, 0};
 }
 
 SEM void load_pair_q(cpu *c, const op *o, uint64_t address)
 {
     u64x2 first = load128(c, o, address), second = load128(c, o, address + 16);
-    c->v[o->d] = first;
-    c->v[o->m] = second;
+    V(d) = first;
+    V(m) = second;
 }
 
 #define PAIR_FORMS(name, transfer)                                                                 \

@@ -211,13 +211,13 @@ FP_LANEWISE(ucvtf, F(from_u64)(c, a, val), HOST_FROM_INTEGER(u64x2, u32x4))
 #define FP_FORM(name, lanes, bytes, last)                                                                    \
     OP(name)                                                                                                 \
     {                                                                                                        \
-        c->v[o->d] = lanes(c, o, bytes, c->v[o->d], c->v[o->n], last);                                       \
+        V(d) = lanes(c, o, bytes, V(d), V(n), last);                                                         \
     }
 
-#define FP_VECTOR(mnemonic) FP_FORM(mnemonic##_v, lanes_##mnemonic, vector_bytes(o), c->v[o->m])
+#define FP_VECTOR(mnemonic) FP_FORM(mnemonic##_v, lanes_##mnemonic, vector_bytes(o), V(m))
 #define FP_BOTH(mnemonic)                                                                                    \
     FP_VECTOR(mnemonic)                                                                                      \
-    FP_FORM(mnemonic##_vs, lanes_##mnemonic, fp_scalar_bytes(o), c->v[o->m])
+    FP_FORM(mnemonic##_vs, lanes_##mnemonic, fp_scalar_bytes(o), V(m))
 #define FP_ZERO(mnemonic)                                                                                    \
     FP_FORM(mnemonic##_vz, lanes_##mnemonic##_zero, vector_bytes(o), (u64x2){0})                             \
     FP_FORM(mnemonic##_vsz, lanes_##mnemonic##_zero, fp_scalar_bytes(o), (u64x2){0})
@@ -225,12 +225,12 @@ FP_LANEWISE(ucvtf, F(from_u64)(c, a, val), HOST_FROM_INTEGER(u64x2, u32x4))
     FP_FORM(mnemonic##_ve, lanes_##mnemonic, vector_bytes(o), fp_element_operand(c, o))                      \
     FP_FORM(mnemonic##_vse, lanes_##mnemonic, fp_scalar_bytes(o), fp_element_operand(c, o))
 #define FP_FIXED(mnemonic)                                                                                   \
-    FP_FORM(mnemonic##_vi, lanes_##mnemonic, vector_bytes(o), c->v[o->m])                                    \
-    FP_FORM(mnemonic##_vsi, lanes_##mnemonic, fp_scalar_bytes(o), c->v[o->m])
+    FP_FORM(mnemonic##_vi, lanes_##mnemonic, vector_bytes(o), V(m))                                          \
+    FP_FORM(mnemonic##_vsi, lanes_##mnemonic, fp_scalar_bytes(o), V(m))
 
 SEM u64x2 fp_element_operand(const cpu *c, const op *o)
 {
-    return broadcast_element(o->size + 2u, c->v[o->m], o->val);
+    return broadcast_element(o->size + 2u, V(m), o->val);
 }
 
 FP_VECTOR(fadd)
@@ -289,7 +289,7 @@ FP_FIXED(fcvtzs)
 FP_FIXED(fcvtzu)
 FP_FIXED(scvtf)
 FP_FIXED(ucvtf)
-FP_FORM(frecpx_vs, lanes_frecpx, fp_scalar_bytes(o), c->v[o->m])
+FP_FORM(frecpx_vs, lanes_frecpx, fp_scalar_bytes(o), V(m))
 
 // ---- pairwise and across lanes ----
 
@@ -297,14 +297,14 @@ FP_FORM(frecpx_vs, lanes_frecpx, fp_scalar_bytes(o), c->v[o->m])
 #define FP_PAIRWISE(mnemonic, combine)                                                                       \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        u64x2 even = even_elements(o->size + 2u, o->q, c->v[o->n], c->v[o->m]);                              \
-        u64x2 odd = odd_elements(o->size + 2u, o->q, c->v[o->n], c->v[o->m]);                                \
-        c->v[o->d] = combine(c, o, vector_bytes(o), even, even, odd);                                        \
+        u64x2 even = even_elements(o->size + 2u, o->q, V(n), V(m));                                          \
+        u64x2 odd = odd_elements(o->size + 2u, o->q, V(n), V(m));                                            \
+        V(d) = combine(c, o, vector_bytes(o), even, even, odd);                                              \
     }                                                                                                        \
     OP(mnemonic##_vs)                                                                                        \
     {                                                                                                        \
-        u64x2 n = c->v[o->n], next = {o->size ? n[1] : n[0] >> 32, 0};                                       \
-        c->v[o->d] = combine(c, o, fp_scalar_bytes(o), n, n, next);                                          \
+        u64x2 n = V(n), next = {o->size ? n[1] : n[0] >> 32, 0};                                             \
+        V(d) = combine(c, o, fp_scalar_bytes(o), n, n, next);                                                \
     }
 
 FP_PAIRWISE(faddp, lanes_fadd)
@@ -318,9 +318,9 @@ FP_PAIRWISE(fminnmp, lanes_fminnm)
 #define FP_ACROSS(mnemonic, choose)                                                                          \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        u32x4 n = (u32x4)c->v[o->n];                                                                         \
+        u32x4 n = (u32x4)V(n);                                                                               \
         uint32_t low = choose(c, n[0], n[1]), high = choose(c, n[2], n[3]);                                  \
-        c->v[o->d] = (u64x2){choose(c, low, high), 0};                                                       \
+        V(d) = (u64x2){choose(c, low, high), 0};                                                             \
     }
 
 FP_ACROSS(fmaxv, f32_max)
@@ -332,15 +332,15 @@ FP_ACROSS(fminnmv, f32_minnm)
 
 OP(fcvtl_v)
 {
-    uint64_t half = get_half(o, c->v[o->n]);
+    uint64_t half = get_half(o, V(n));
     if (o->size) {
         uint64_t low = f64_from_f32(c, (uint32_t)half), high = f64_from_f32(c, (uint32_t)(half >> 32));
-        c->v[o->d] = (u64x2){low, high};
+        V(d) = (u64x2){low, high};
     } else {
         u32x4 r = {0};
         for (unsigned i = 0; i < 4; i++)
             r[i] = f32_from_f16(c, (uint16_t)(half >> i * 16));
-        c->v[o->d] = (u64x2)r;
+        V(d) = (u64x2)r;
     }
 }
 
@@ -348,11 +348,11 @@ OP(fcvtn_v)
 {
     uint64_t half = 0;
     if (o->size) {
-        u64x2 n = c->v[o->n];
+        u64x2 n = V(n);
         half = f32_from_f64(c, n[0]);
         half |= (uint64_t)f32_from_f64(c, n[1]) << 32;
     } else {
-        u32x4 n = (u32x4)c->v[o->n];
+        u32x4 n = (u32x4)V(n);
         for (unsigned i = 0; i < 4; i++)
             half |= (uint64_t)f16_from_f32(c, n[i]) << i * 16;
     }
@@ -361,14 +361,14 @@ OP(fcvtn_v)
 
 OP(fcvtxn_v)
 {
-    u64x2 n = c->v[o->n];
+    u64x2 n = V(n);
     uint64_t low = f32_from_f64_odd(c, n[0]), high = f32_from_f64_odd(c, n[1]);
     put_half(c, o, high << 32 | low);
 }
 
 OP(fcvtxn_vs)
 {
-    c->v[o->d] = (u64x2){f32_from_f64_odd(c, c->v[o->n][0]), 0};
+    V(d) = (u64x2){f32_from_f64_odd(c, V(n)[0]), 0};
 }
 
 // ---- estimates of unsigned fixed-point numbers ----
@@ -376,7 +376,7 @@ OP(fcvtxn_vs)
 #define UNSIGNED_ESTIMATE(mnemonic, estimate)                                                                \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        u32x4 n = (u32x4)c->v[o->n];                                                                         \
+        u32x4 n = (u32x4)V(n);                                                                               \
         for (unsigned i = 0; i < 4; i++)                                                                     \
             n[i] = estimate(n[i]);                                                                           \
         put_vector(c, o, (u64x2)n);                                                                          \

@@ -58,12 +58,12 @@ SATURATING(lanes_usqadd, a + b, SELECT(((S)b < 0), (r > a), (r < a)), ~(U)((S)b 
 #define THREE_SAME(mnemonic)                                                                                 \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        put_vector(c, o, lanes_##mnemonic(o->size, c->v[o->n], c->v[o->m]));                                 \
+        put_vector(c, o, lanes_##mnemonic(o->size, V(n), V(m)));                                             \
     }
 #define THREE_SAME_D(mnemonic)                                                                               \
     OP(mnemonic##_vs)                                                                                        \
     {                                                                                                        \
-        put_scalar(c, o, lanes_##mnemonic(3, c->v[o->n], c->v[o->m]), 8);                                    \
+        put_scalar(c, o, lanes_##mnemonic(3, V(n), V(m)), 8);                                                \
     }
 
 THREE_SAME(add)
@@ -101,7 +101,7 @@ THREE_SAME(uhsub)
 #define ACCUMULATING(mnemonic, combine, inner)                                                               \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        put_vector(c, o, combine(o->size, c->v[o->d], inner(o->size, c->v[o->n], c->v[o->m])));              \
+        put_vector(c, o, combine(o->size, V(d), inner(o->size, V(n), V(m))));                                \
     }
 
 ACCUMULATING(mla, lanes_add, lanes_mul)
@@ -115,13 +115,13 @@ ACCUMULATING(uaba, lanes_add, lanes_uabd)
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
         unsigned bytes = vector_bytes(o);                                                                    \
-        u64x2 n = low_bytes(c->v[o->n], bytes), m = low_bytes(c->v[o->m], bytes);                            \
+        u64x2 n = low_bytes(V(n), bytes), m = low_bytes(V(m), bytes);                                        \
         put_vector(c, o, lanes_##mnemonic(c, o->size, n, m));                                                \
     }                                                                                                        \
     OP(mnemonic##_vs)                                                                                        \
     {                                                                                                        \
         unsigned bytes = scalar_bytes(o);                                                                    \
-        u64x2 n = low_bytes(c->v[o->n], bytes), m = low_bytes(c->v[o->m], bytes);                            \
+        u64x2 n = low_bytes(V(n), bytes), m = low_bytes(V(m), bytes);                                        \
         put_scalar(c, o, lanes_##mnemonic(c, o->size, n, m), bytes);                                         \
     }
 
@@ -135,8 +135,8 @@ SATURATING_SAME(uqsub)
 #define BITWISE(mnemonic, expression)                                                                        \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        UNUSED u64x2 d = c->v[o->d];                                                                         \
-        u64x2 n = c->v[o->n], m = c->v[o->m];                                                                \
+        UNUSED u64x2 d = V(d);                                                                               \
+        u64x2 n = V(n), m = V(m);                                                                            \
         put_vector(c, o, expression);                                                                        \
     }
 
@@ -153,24 +153,24 @@ BITWISE(bif, d ^ ((d ^ n) & ~m))
 
 SEM u64x2 element_operand(const cpu *c, const op *o)
 {
-    return broadcast_element(o->size, c->v[o->m], o->val);
+    return broadcast_element(o->size, V(m), o->val);
 }
 
 OP(mul_ve)
 {
-    put_vector(c, o, lanes_mul(o->size, c->v[o->n], element_operand(c, o)));
+    put_vector(c, o, lanes_mul(o->size, V(n), element_operand(c, o)));
 }
 
 OP(mla_ve)
 {
-    u64x2 product = lanes_mul(o->size, c->v[o->n], element_operand(c, o));
-    put_vector(c, o, lanes_add(o->size, c->v[o->d], product));
+    u64x2 product = lanes_mul(o->size, V(n), element_operand(c, o));
+    put_vector(c, o, lanes_add(o->size, V(d), product));
 }
 
 OP(mls_ve)
 {
-    u64x2 product = lanes_mul(o->size, c->v[o->n], element_operand(c, o));
-    put_vector(c, o, lanes_sub(o->size, c->v[o->d], product));
+    u64x2 product = lanes_mul(o->size, V(n), element_operand(c, o));
+    put_vector(c, o, lanes_sub(o->size, V(d), product));
 }
 
 // ---- pairwise: on the elements of Vn, then those of Vm ----
@@ -178,8 +178,8 @@ OP(mls_ve)
 #define PAIRWISE(mnemonic, combine)                                                                          \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        u64x2 even = even_elements(o->size, o->q, c->v[o->n], c->v[o->m]);                                   \
-        u64x2 odd = odd_elements(o->size, o->q, c->v[o->n], c->v[o->m]);                                     \
+        u64x2 even = even_elements(o->size, o->q, V(n), V(m));                                               \
+        u64x2 odd = odd_elements(o->size, o->q, V(n), V(m));                                                 \
         put_vector(c, o, combine(o->size, even, odd));                                                       \
     }
 
@@ -191,8 +191,8 @@ PAIRWISE(uminp, lanes_umin)
 
 OP(addp_vs)
 {
-    u64x2 n = c->v[o->n];
-    c->v[o->d] = (u64x2){n[0] + n[1], 0};
+    u64x2 n = V(n);
+    V(d) = (u64x2){n[0] + n[1], 0};
 }
 
 #endif

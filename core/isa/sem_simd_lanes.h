@@ -103,19 +103,19 @@ SEM unsigned scalar_bytes(const op *o)
 // Writes Vd of a vector form: the upper half is cleared if Q = 0.
 SEM void put_vector(cpu *c, const op *o, u64x2 v)
 {
-    c->v[o->d] = (u64x2){v[0], o->q ? v[1] : 0};
+    V(d) = (u64x2){v[0], o->q ? v[1] : 0};
 }
 
 // Writes Vd of a scalar form with a result of so many bytes.
 SEM void put_scalar(cpu *c, const op *o, u64x2 v, unsigned bytes)
 {
-    c->v[o->d] = low_bytes(v, bytes);
+    V(d) = low_bytes(v, bytes);
 }
 
 // Writes 64 bits to the half of Vd that Q selects; writing the lower half clears the upper one.
 SEM void put_half(cpu *c, const op *o, uint64_t half)
 {
-    c->v[o->d] = o->q ? (u64x2){c->v[o->d][0], half} : (u64x2){half, 0};
+    V(d) = o->q ? (u64x2){V(d)[0], half} : (u64x2){half, 0};
 }
 
 // The half of v that Q selects.

@@ -23,10 +23,10 @@ THREE_SAME(pmul)
 // PMULL of 64-bit elements: a carry-less product of 128 bits.
 OP(pmull_d_v)
 {
-    uint64_t n = get_half(o, c->v[o->n]), m = get_half(o, c->v[o->m]);
+    uint64_t n = get_half(o, V(n)), m = get_half(o, V(m));
 #ifdef __PCLMUL__
     typedef long long v2 __attribute__((vector_size(16)));
-    c->v[o->d] = (u64x2)__builtin_ia32_pclmulqdq128((v2){(long long)n, 0}, (v2){(long long)m, 0}, 0);
+    V(d) = (u64x2)__builtin_ia32_pclmulqdq128((v2){(long long)n, 0}, (v2){(long long)m, 0}, 0);
 #else
     uint64_t low = 0, high = 0;
     for (unsigned i = 0; i < 64; i++) {
@@ -34,7 +34,7 @@ OP(pmull_d_v)
         low ^= n << i & take;
         high ^= (n >> 1) >> (63 - i) & take;
     }
-    c->v[o->d] = (u64x2){low, high};
+    V(d) = (u64x2){low, high};
 #endif
 }
 
@@ -53,19 +53,19 @@ SEM u64x2 long_unsigned(const cpu *c, const op *o, unsigned reg)
 #define LONG(mnemonic, operation, sign)                                                                      \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        c->v[o->d] = operation(o->size + 1u, long_##sign(c, o, o->n), long_##sign(c, o, o->m));              \
+        V(d) = operation(o->size + 1u, long_##sign(c, o, o->n), long_##sign(c, o, o->m));                    \
     }
 #define WIDE(mnemonic, operation, sign)                                                                      \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        c->v[o->d] = operation(o->size + 1u, c->v[o->n], long_##sign(c, o, o->m));                           \
+        V(d) = operation(o->size + 1u, V(n), long_##sign(c, o, o->m));                                       \
     }
 #define LONG_ACCUMULATE(mnemonic, combine, operation, sign)                                                  \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
         unsigned wide = o->size + 1u;                                                                        \
         u64x2 r = operation(wide, long_##sign(c, o, o->n), long_##sign(c, o, o->m));                         \
-        c->v[o->d] = combine(wide, c->v[o->d], r);                                                           \
+        V(d) = combine(wide, V(d), r);                                                                       \
     }
 
 LONG(saddl, lanes_add, signed)
@@ -99,14 +99,14 @@ SEM u64x2 long_element(const cpu *c, const op *o, bool is_signed)
 #define LONG_ELEMENT(mnemonic, sign, is_signed)                                                              \
     OP(mnemonic##_ve)                                                                                        \
     {                                                                                                        \
-        c->v[o->d] = lanes_mul(o->size + 1u, long_##sign(c, o, o->n), long_element(c, o, is_signed));        \
+        V(d) = lanes_mul(o->size + 1u, long_##sign(c, o, o->n), long_element(c, o, is_signed));              \
     }
 #define LONG_ELEMENT_ACCUMULATE(mnemonic, combine, sign, is_signed)                                          \
     OP(mnemonic##_ve)                                                                                        \
     {                                                                                                        \
         unsigned wide = o->size + 1u;                                                                        \
         u64x2 product = lanes_mul(wide, long_##sign(c, o, o->n), long_element(c, o, is_signed));             \
-        c->v[o->d] = combine(wide, c->v[o->d], product);                                                     \
+        V(d) = combine(wide, V(d), product);                                                                 \
     }
 
 LONG_ELEMENT(smull, signed, true)
@@ -148,11 +148,11 @@ SEM u64x2 long_scalar(const cpu *c, const op *o, unsigned reg)
         put(lanes_sqsub(c, o->size + 1u, d, product));                                                       \
     }
 
-#define ACCUMULATOR_v c->v[o->d]
-#define ACCUMULATOR_ve c->v[o->d]
-#define ACCUMULATOR_vs low_bytes(c->v[o->d], scalar_bytes(o) * 2)
-#define ACCUMULATOR_vse low_bytes(c->v[o->d], scalar_bytes(o) * 2)
-#define PUT_LONG(value) c->v[o->d] = (value)
+#define ACCUMULATOR_v V(d)
+#define ACCUMULATOR_ve V(d)
+#define ACCUMULATOR_vs low_bytes(V(d), scalar_bytes(o) * 2)
+#define ACCUMULATOR_vse low_bytes(V(d), scalar_bytes(o) * 2)
+#define PUT_LONG(value) V(d) = (value)
 #define PUT_LONG_SCALAR(value) put_scalar(c, o, value, scalar_bytes(o) * 2)
 
 DOUBLING_LONG(v, long_signed(c, o, o->n), long_signed(c, o, o->m), PUT_LONG)
@@ -177,11 +177,11 @@ SEM uint64_t narrow_high(const op *o, u64x2 v)
 #define NARROW_HIGH(mnemonic, operation)                                                                     \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        put_half(c, o, narrow_high(o, operation(o->size + 1u, c->v[o->n], c->v[o->m])));                     \
+        put_half(c, o, narrow_high(o, operation(o->size + 1u, V(n), V(m))));                                 \
     }                                                                                                        \
     OP(r##mnemonic##_v)                                                                                      \
     {                                                                                                        \
-        u64x2 r = operation(o->size + 1u, c->v[o->n], c->v[o->m]);                                           \
+        u64x2 r = operation(o->size + 1u, V(n), V(m));                                                       \
         put_half(c, o, narrow_high(o, lanes_add(o->size + 1u, r, narrowing_round(o))));                      \
     }
 
@@ -213,17 +213,17 @@ NARROW_SATURATING(narrow_sqxtun, S, (F)0, (F)(((F)1 << BITS / 2) - 1))
 
 OP(xtn_v)
 {
-    put_half(c, o, narrow(o->size, c->v[o->n]));
+    put_half(c, o, narrow(o->size, V(n)));
 }
 
 #define NARROW(mnemonic)                                                                                     \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        put_half(c, o, narrow_##mnemonic(c, o->size, c->v[o->n]));                                           \
+        put_half(c, o, narrow_##mnemonic(c, o->size, V(n)));                                                 \
     }                                                                                                        \
     OP(mnemonic##_vs)                                                                                        \
     {                                                                                                        \
-        u64x2 n = low_bytes(c->v[o->n], scalar_bytes(o) * 2);                                                \
+        u64x2 n = low_bytes(V(n), scalar_bytes(o) * 2);                                                      \
         put_scalar(c, o, (u64x2){narrow_##mnemonic(c, o->size, n)}, scalar_bytes(o));                        \
     }
 
@@ -256,12 +256,12 @@ SEM u64x2 lanes_sqrdmulh(cpu *c, unsigned size, u64x2 a, u64x2 b)
 #define DOUBLING_ELEMENT(mnemonic)                                                                           \
     OP(mnemonic##_ve)                                                                                        \
     {                                                                                                        \
-        u64x2 n = low_bytes(c->v[o->n], vector_bytes(o));                                                    \
+        u64x2 n = low_bytes(V(n), vector_bytes(o));                                                          \
         put_vector(c, o, lanes_##mnemonic(c, o->size, n, element_operand(c, o)));                            \
     }                                                                                                        \
     OP(mnemonic##_vse)                                                                                       \
     {                                                                                                        \
-        u64x2 n = low_bytes(c->v[o->n], scalar_bytes(o));                                                    \
+        u64x2 n = low_bytes(V(n), scalar_bytes(o));                                                          \
         put_scalar(c, o, lanes_##mnemonic(c, o->size, n, element_operand(c, o)), scalar_bytes(o));           \
     }
 
@@ -274,22 +274,22 @@ SATURATING_SAME(sqrdmulh)
 
 OP(shrn_vi)
 {
-    put_half(c, o, narrow(o->size, lanes_ushr(o->size + 1u, c->v[o->n], o->val)));
+    put_half(c, o, narrow(o->size, lanes_ushr(o->size + 1u, V(n), o->val)));
 }
 
 OP(rshrn_vi)
 {
-    put_half(c, o, narrow(o->size, lanes_urshr(o->size + 1u, c->v[o->n], o->val)));
+    put_half(c, o, narrow(o->size, lanes_urshr(o->size + 1u, V(n), o->val)));
 }
 
 #define NARROW_SHIFT(mnemonic, finish, shift)                                                                \
     OP(mnemonic##_vi)                                                                                        \
     {                                                                                                        \
-        put_half(c, o, finish(c, o->size, shift(o->size + 1u, c->v[o->n], o->val)));                         \
+        put_half(c, o, finish(c, o->size, shift(o->size + 1u, V(n), o->val)));                               \
     }                                                                                                        \
     OP(mnemonic##_vsi)                                                                                       \
     {                                                                                                        \
-        u64x2 n = low_bytes(c->v[o->n], scalar_bytes(o) * 2);                                                \
+        u64x2 n = low_bytes(V(n), scalar_bytes(o) * 2);                                                      \
         u64x2 r = {finish(c, o->size, shift(o->size + 1u, n, o->val))};                                      \
         put_scalar(c, o, r, scalar_bytes(o));                                                                \
     }
@@ -305,17 +305,17 @@ NARROW_SHIFT(sqrshrun, narrow_sqxtun, lanes_srshr)
 
 OP(sshll_vi)
 {
-    c->v[o->d] = lanes_shl(o->size + 1u, long_signed(c, o, o->n), o->val);
+    V(d) = lanes_shl(o->size + 1u, long_signed(c, o, o->n), o->val);
 }
 
 OP(ushll_vi)
 {
-    c->v[o->d] = lanes_shl(o->size + 1u, long_unsigned(c, o, o->n), o->val);
+    V(d) = lanes_shl(o->size + 1u, long_unsigned(c, o, o->n), o->val);
 }
 
 OP(shll_v)
 {
-    c->v[o->d] = lanes_shl(o->size + 1u, long_unsigned(c, o, o->n), 8u << o->size);
+    V(d) = lanes_shl(o->size + 1u, long_unsigned(c, o, o->n), 8u << o->size);
 }
 
 #endif

@@ -18,7 +18,7 @@ SEM uint64_t structures_bytes(const op *o, unsigned registers)
 // Post-index: Rm = 31 stands for the number of bytes transferred.
 SEM void post_index(cpu *c, const op *o, uint64_t bytes)
 {
-    c->x[o->n] += o->m == REG_ZERO ? bytes : c->x[o->m];
+    X(n) += o->m == REG_ZERO ? bytes : X(m);
 }
 
 // ---- multiple structures ----
@@ -27,7 +27,7 @@ SEM void post_index(cpu *c, const op *o, uint64_t bytes)
 SEM struct structures load_memory_order(cpu *c, const op *o, unsigned registers)
 {
     struct structures t = {0};
-    uint64_t address = c->x[o->n];
+    uint64_t address = X(n);
     if (o->q) {
         for (unsigned r = 0; r < registers; r++)
             t.v[r] = load128(c, o, address + r * 16);
@@ -43,7 +43,7 @@ SEM struct structures load_memory_order(cpu *c, const op *o, unsigned registers)
 
 SEM void store_memory_order(cpu *c, const op *o, unsigned registers, struct structures t)
 {
-    uint64_t address = c->x[o->n];
+    uint64_t address = X(n);
     for (unsigned r = 0; r < registers; r++) {
         if (o->q)
             store128(c, o, address + r * 16, t.v[r]);
@@ -197,7 +197,7 @@ SEM void load_lanes(cpu *c, const op *o, unsigned registers)
 {
     uint64_t element[4];
     for (unsigned r = 0; r < registers; r++)
-        element[r] = load_element(c, o, c->x[o->n] + ((uint64_t)r << o->size));
+        element[r] = load_element(c, o, X(n) + ((uint64_t)r << o->size));
     for (unsigned r = 0; r < registers; r++)
         c->v[(o->d + r) % 32] = set_element(o->size, c->v[(o->d + r) % 32], o->val, element[r]);
 }
@@ -205,7 +205,7 @@ SEM void load_lanes(cpu *c, const op *o, unsigned registers)
 SEM void store_lanes(cpu *c, const op *o, unsigned registers)
 {
     for (unsigned r = 0; r < registers; r++)
-        store_element(c, o, c->x[o->n] + ((uint64_t)r << o->size),
+        store_element(c, o, X(n) + ((uint64_t)r << o->size),
                       get_element(o->size, c->v[(o->d + r) % 32], o->val));
 }
 
@@ -214,7 +214,7 @@ SEM void load_replicated(cpu *c, const op *o, unsigned registers)
 {
     uint64_t element[4];
     for (unsigned r = 0; r < registers; r++)
-        element[r] = load_element(c, o, c->x[o->n] + ((uint64_t)r << o->size));
+        element[r] = load_element(c, o, X(n) + ((uint64_t)r << o->size));
     for (unsigned r = 0; r < registers; r++) {
         u64x2 all = broadcast(o->size, element[r]);
         c->v[(o->d + r) % 32] = (u64x2){all[0], o->q ? all[1] : 0};

@@ -7,7 +7,7 @@
 
 OP(rev64_v)
 {
-    u64x2 n = c->v[o->n], r;
+    u64x2 n = V(n), r;
     switch (o->size) {
     case 0:
         r = (u64x2)__builtin_shufflevector((u8x16)n, (u8x16)n, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10,
@@ -21,7 +21,7 @@ OP(rev64_v)
 
 OP(rev32_v)
 {
-    u64x2 n = c->v[o->n], r;
+    u64x2 n = V(n), r;
     if (o->size == 0)
         r = (u64x2)__builtin_shufflevector((u8x16)n, (u8x16)n, 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14,
                                            13, 12);
@@ -32,7 +32,7 @@ OP(rev32_v)
 
 OP(rev16_v)
 {
-    u16x8 n = (u16x8)c->v[o->n];
+    u16x8 n = (u16x8)V(n);
     put_vector(c, o, (u64x2)(n << 8 | n >> 8));
 }
 
@@ -40,12 +40,12 @@ OP(rev16_v)
 
 OP(not_v)
 {
-    put_vector(c, o, ~c->v[o->n]);
+    put_vector(c, o, ~V(n));
 }
 
 OP(cnt_v)
 {
-    u8x16 n = (u8x16)c->v[o->n];
+    u8x16 n = (u8x16)V(n);
     n -= n >> 1 & 0x55;
     n = (n & 0x33) + (n >> 2 & 0x33);
     put_vector(c, o, (u64x2)((n + (n >> 4)) & 0x0f));
@@ -53,7 +53,7 @@ OP(cnt_v)
 
 OP(rbit_v)
 {
-    u8x16 n = (u8x16)c->v[o->n];
+    u8x16 n = (u8x16)V(n);
     n = n >> 4 | n << 4;
     n = (n >> 2 & 0x33) | (n & 0x33) << 2;
     put_vector(c, o, (u64x2)((n >> 1 & 0x55) | (n & 0x55) << 1));
@@ -79,14 +79,14 @@ SEM u64x2 lanes_clz(unsigned size, u64x2 v)
 
 OP(clz_v)
 {
-    put_vector(c, o, lanes_clz(o->size, c->v[o->n]));
+    put_vector(c, o, lanes_clz(o->size, V(n)));
 }
 
 // The copies of the sign bit that follow it: zeros that lead once every bit is compared with its upper
 // neighbour.
 OP(cls_v)
 {
-    u64x2 n = c->v[o->n];
+    u64x2 n = V(n);
     u64x2 changes = n ^ lanes_sshr(o->size, n, 1);
     put_vector(c, o, lanes_sub(o->size, lanes_clz(o->size, changes), broadcast(o->size, 1)));
 }
@@ -116,22 +116,22 @@ SEM u64x2 lanes_sqabs(cpu *c, unsigned size, u64x2 v)
 #define ONE_REGISTER(mnemonic)                                                                               \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        put_vector(c, o, lanes_##mnemonic(o->size, c->v[o->n]));                                             \
+        put_vector(c, o, lanes_##mnemonic(o->size, V(n)));                                                   \
     }                                                                                                        \
     OP(mnemonic##_vs)                                                                                        \
     {                                                                                                        \
-        put_scalar(c, o, lanes_##mnemonic(3, c->v[o->n]), 8);                                                \
+        put_scalar(c, o, lanes_##mnemonic(3, V(n)), 8);                                                      \
     }
 
 #define ONE_REGISTER_SATURATING(mnemonic)                                                                    \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        u64x2 n = low_bytes(c->v[o->n], vector_bytes(o));                                                    \
+        u64x2 n = low_bytes(V(n), vector_bytes(o));                                                          \
         put_vector(c, o, lanes_##mnemonic(c, o->size, n));                                                   \
     }                                                                                                        \
     OP(mnemonic##_vs)                                                                                        \
     {                                                                                                        \
-        u64x2 n = low_bytes(c->v[o->n], scalar_bytes(o));                                                    \
+        u64x2 n = low_bytes(V(n), scalar_bytes(o));                                                          \
         put_scalar(c, o, lanes_##mnemonic(c, o->size, n), scalar_bytes(o));                                  \
     }
 
@@ -140,13 +140,13 @@ SEM u64x2 lanes_sqabs(cpu *c, unsigned size, u64x2 v)
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
         unsigned bytes = vector_bytes(o);                                                                    \
-        u64x2 d = low_bytes(c->v[o->d], bytes), n = low_bytes(c->v[o->n], bytes);                            \
+        u64x2 d = low_bytes(V(d), bytes), n = low_bytes(V(n), bytes);                                        \
         put_vector(c, o, lanes_##mnemonic(c, o->size, d, n));                                                \
     }                                                                                                        \
     OP(mnemonic##_vs)                                                                                        \
     {                                                                                                        \
         unsigned bytes = scalar_bytes(o);                                                                    \
-        u64x2 d = low_bytes(c->v[o->d], bytes), n = low_bytes(c->v[o->n], bytes);                            \
+        u64x2 d = low_bytes(V(d), bytes), n = low_bytes(V(n), bytes);                                        \
         put_scalar(c, o, lanes_##mnemonic(c, o->size, d, n), bytes);                                         \
     }
 
@@ -163,13 +163,13 @@ ACCUMULATE_SATURATING(usqadd)
     OP(mnemonic##_vz)                                                                                        \
     {                                                                                                        \
         UNUSED u64x2 zero = {0};                                                                             \
-        u64x2 n = c->v[o->n];                                                                                \
+        u64x2 n = V(n);                                                                                      \
         put_vector(c, o, compare(o->size, first, second));                                                   \
     }                                                                                                        \
     OP(mnemonic##_vsz)                                                                                       \
     {                                                                                                        \
         UNUSED u64x2 zero = {0};                                                                             \
-        u64x2 n = c->v[o->n];                                                                                \
+        u64x2 n = V(n);                                                                                      \
         put_scalar(c, o, compare(3, first, second), 8);                                                      \
     }
 
@@ -195,22 +195,22 @@ SEM u64x2 lanes_uaddlp(unsigned size, u64x2 v)
 
 OP(saddlp_v)
 {
-    put_vector(c, o, lanes_saddlp(o->size, c->v[o->n]));
+    put_vector(c, o, lanes_saddlp(o->size, V(n)));
 }
 
 OP(uaddlp_v)
 {
-    put_vector(c, o, lanes_uaddlp(o->size, c->v[o->n]));
+    put_vector(c, o, lanes_uaddlp(o->size, V(n)));
 }
 
 OP(sadalp_v)
 {
-    put_vector(c, o, lanes_add(o->size + 1u, c->v[o->d], lanes_saddlp(o->size, c->v[o->n])));
+    put_vector(c, o, lanes_add(o->size + 1u, V(d), lanes_saddlp(o->size, V(n))));
 }
 
 OP(uadalp_v)
 {
-    put_vector(c, o, lanes_add(o->size + 1u, c->v[o->d], lanes_uaddlp(o->size, c->v[o->n])));
+    put_vector(c, o, lanes_add(o->size + 1u, V(d), lanes_uaddlp(o->size, V(n))));
 }
 
 // ---- across lanes ----
@@ -238,19 +238,19 @@ FOLD(fold_umin, lanes_umin)
 
 OP(addv_v)
 {
-    u64x2 n = low_bytes(c->v[o->n], vector_bytes(o));
+    u64x2 n = low_bytes(V(n), vector_bytes(o));
     put_scalar(c, o, fold_add(o->size, n), scalar_bytes(o));
 }
 
 OP(saddlv_v)
 {
-    u64x2 n = low_bytes(c->v[o->n], vector_bytes(o));
+    u64x2 n = low_bytes(V(n), vector_bytes(o));
     put_scalar(c, o, fold_add(o->size + 1u, lanes_saddlp(o->size, n)), scalar_bytes(o) * 2);
 }
 
 OP(uaddlv_v)
 {
-    u64x2 n = low_bytes(c->v[o->n], vector_bytes(o));
+    u64x2 n = low_bytes(V(n), vector_bytes(o));
     put_scalar(c, o, fold_add(o->size + 1u, lanes_uaddlp(o->size, n)), scalar_bytes(o) * 2);
 }
 
@@ -258,7 +258,7 @@ OP(uaddlv_v)
 #define EXTREME_ACROSS(mnemonic, fold)                                                                       \
     OP(mnemonic##_v)                                                                                         \
     {                                                                                                        \
-        u64x2 n = c->v[o->n];                                                                                \
+        u64x2 n = V(n);                                                                                      \
         put_scalar(c, o, fold(o->size, (u64x2){n[0], o->q ? n[1] : n[0]}), scalar_bytes(o));                 \
     }
 

@@ -7,56 +7,56 @@
 
 OP(dup_v)
 {
-    put_vector(c, o, broadcast(o->size, c->x[o->n]));
+    put_vector(c, o, broadcast(o->size, X(n)));
 }
 
 OP(dup_ve)
 {
-    put_vector(c, o, broadcast_element(o->size, c->v[o->n], o->val));
+    put_vector(c, o, broadcast_element(o->size, V(n), o->val));
 }
 
 OP(dup_vse)
 {
-    c->v[o->d] = (u64x2){get_element(o->size, c->v[o->n], o->val), 0};
+    V(d) = (u64x2){get_element(o->size, V(n), o->val), 0};
 }
 
 OP(ins_v)
 {
-    c->v[o->d] = set_element(o->size, c->v[o->d], o->val, c->x[o->n]);
+    V(d) = set_element(o->size, V(d), o->val, X(n));
 }
 
 OP(ins_ve)
 {
-    uint64_t element = get_element(o->size, c->v[o->n], o->m);
-    c->v[o->d] = set_element(o->size, c->v[o->d], o->val, element);
+    uint64_t element = get_element(o->size, V(n), o->m);
+    V(d) = set_element(o->size, V(d), o->val, element);
 }
 
 OP(umov)
 {
-    c->x[o->d] = get_element(o->size, c->v[o->n], o->val);
+    X(d) = get_element(o->size, V(n), o->val);
 }
 
 SEM int64_t signed_element(const cpu *c, const op *o)
 {
     unsigned unused = 64 - (8u << o->size);
-    return (int64_t)(get_element(o->size, c->v[o->n], o->val) << unused) >> unused;
+    return (int64_t)(get_element(o->size, V(n), o->val) << unused) >> unused;
 }
 
 OP(smov_w)
 {
-    c->x[o->d] = (uint32_t)signed_element(c, o);
+    X(d) = (uint32_t)signed_element(c, o);
 }
 
 OP(smov_x)
 {
-    c->x[o->d] = (uint64_t)signed_element(c, o);
+    X(d) = (uint64_t)signed_element(c, o);
 }
 
 // ---- immediates: imm is the 64-bit pattern, m is Q ----
 
 SEM void put_immediate(cpu *c, const op *o, uint64_t pattern)
 {
-    c->v[o->d] = (u64x2){pattern, o->m ? pattern : 0};
+    V(d) = (u64x2){pattern, o->m ? pattern : 0};
 }
 
 #define MOVE_IMMEDIATE(name)                                                                                 \
@@ -80,8 +80,8 @@ MOVE_IMMEDIATE(fmov_vi_d)
 #define LOGIC_IMMEDIATE(name, operator)                                                                      \
     OP(name)                                                                                                 \
     {                                                                                                        \
-        u64x2 r = c->v[o->d] operator o->imm;                                                                \
-        c->v[o->d] = (u64x2){r[0], o->m ? r[1] : 0};                                                         \
+        u64x2 r = V(d) operator o->imm;                                                                      \
+        V(d) = (u64x2){r[0], o->m ? r[1] : 0};                                                               \
     }
 
 LOGIC_IMMEDIATE(orr_vi_s, |)
@@ -99,7 +99,7 @@ SEM uint64_t funnel(uint64_t first, uint64_t second, unsigned skip)
 
 OP(ext_v)
 {
-    u64x2 n = c->v[o->n], m = c->v[o->m];
+    u64x2 n = V(n), m = V(m);
     unsigned skip = o->val & 7;
     uint64_t second = o->q ? n[1] : m[0], third = m[0], fourth = m[1];
     bool upper = o->val & 8;
@@ -125,7 +125,7 @@ SEM u8x16 look_up_in(u64x2 table, u8x16 index)
 
 SEM u64x2 look_up(const cpu *c, const op *o, u64x2 otherwise)
 {
-    u8x16 index = (u8x16)c->v[o->m], r = look_up_in(c->v[o->n], index);
+    u8x16 index = (u8x16)V(m), r = look_up_in(V(n), index);
     if (o->val >= 1)
         r |= look_up_in(c->v[(o->n + 1) % 32], index - 16);
     if (o->val >= 2)
@@ -143,19 +143,19 @@ OP(tbl_v)
 
 OP(tbx_v)
 {
-    put_vector(c, o, look_up(c, o, c->v[o->d]));
+    put_vector(c, o, look_up(c, o, V(d)));
 }
 
 // ---- permutations ----
 
 OP(uzp1_v)
 {
-    put_vector(c, o, even_elements(o->size, o->q, c->v[o->n], c->v[o->m]));
+    put_vector(c, o, even_elements(o->size, o->q, V(n), V(m)));
 }
 
 OP(uzp2_v)
 {
-    put_vector(c, o, odd_elements(o->size, o->q, c->v[o->n], c->v[o->m]));
+    put_vector(c, o, odd_elements(o->size, o->q, V(n), V(m)));
 }
 
 SEM u64x2 interleave_low(unsigned size, u64x2 n, u64x2 m)
@@ -184,15 +184,15 @@ SEM u64x2 interleave_high(unsigned size, u64x2 n, u64x2 m)
 
 OP(zip1_v)
 {
-    put_vector(c, o, interleave_low(o->size, c->v[o->n], c->v[o->m]));
+    put_vector(c, o, interleave_low(o->size, V(n), V(m)));
 }
 
 // With Q = 0 the upper half of the interleaved lower halves.
 OP(zip2_v)
 {
-    u64x2 n = c->v[o->n], m = c->v[o->m];
+    u64x2 n = V(n), m = V(m);
     u64x2 low = {interleave_low(o->size, n, m)[1], 0};
-    c->v[o->d] = o->q ? interleave_high(o->size, n, m) : low;
+    V(d) = o->q ? interleave_high(o->size, n, m) : low;
 }
 
 // TRN takes the even (odd) elements of both in turn: a mask of the even ones and a shift by one element.
@@ -203,14 +203,14 @@ SEM u64x2 even_mask(unsigned size)
 
 OP(trn1_v)
 {
-    u64x2 even = even_mask(o->size), n = c->v[o->n], m = c->v[o->m];
+    u64x2 even = even_mask(o->size), n = V(n), m = V(m);
     u64x2 up = o->size == 3 ? (u64x2){0, m[0]} : lanes_shl(o->size + 1u, m, 8u << o->size);
     put_vector(c, o, (n & even) | (up & ~even));
 }
 
 OP(trn2_v)
 {
-    u64x2 even = even_mask(o->size), n = c->v[o->n], m = c->v[o->m];
+    u64x2 even = even_mask(o->size), n = V(n), m = V(m);
     u64x2 down = o->size == 3 ? (u64x2){n[1], 0} : lanes_ushr(o->size + 1u, n, 8u << o->size);
     put_vector(c, o, (down & even) | (m & ~even));
 }

@@ -23,21 +23,21 @@ LANEWISE_SHIFT(lanes_urshr, U, (LAST(a, s) >> 1) + (LAST(a, s) & 1))
 #define SHIFT_IMMEDIATE(mnemonic)                                                                            \
     OP(mnemonic##_vi)                                                                                        \
     {                                                                                                        \
-        put_vector(c, o, lanes_##mnemonic(o->size, c->v[o->n], o->val));                                     \
+        put_vector(c, o, lanes_##mnemonic(o->size, V(n), o->val));                                           \
     }                                                                                                        \
     OP(mnemonic##_vsi)                                                                                       \
     {                                                                                                        \
-        put_scalar(c, o, lanes_##mnemonic(3, c->v[o->n], o->val), 8);                                        \
+        put_scalar(c, o, lanes_##mnemonic(3, V(n), o->val), 8);                                              \
     }
 
 #define SHIFT_ACCUMULATE(mnemonic, shifted)                                                                  \
     OP(mnemonic##_vi)                                                                                        \
     {                                                                                                        \
-        put_vector(c, o, lanes_add(o->size, c->v[o->d], shifted(o->size, c->v[o->n], o->val)));              \
+        put_vector(c, o, lanes_add(o->size, V(d), shifted(o->size, V(n), o->val)));                          \
     }                                                                                                        \
     OP(mnemonic##_vsi)                                                                                       \
     {                                                                                                        \
-        put_scalar(c, o, c->v[o->d] + shifted(3, c->v[o->n], o->val), 8);                                    \
+        put_scalar(c, o, V(d) + shifted(3, V(n), o->val), 8);                                                \
     }
 
 SHIFT_IMMEDIATE(shl)
@@ -65,22 +65,22 @@ SEM u64x2 insert_right(unsigned size, u64x2 d, u64x2 n, unsigned shift)
 
 OP(sli_vi)
 {
-    put_vector(c, o, insert_left(o->size, c->v[o->d], c->v[o->n], o->val));
+    put_vector(c, o, insert_left(o->size, V(d), V(n), o->val));
 }
 
 OP(sli_vsi)
 {
-    put_scalar(c, o, insert_left(3, c->v[o->d], c->v[o->n], o->val), 8);
+    put_scalar(c, o, insert_left(3, V(d), V(n), o->val), 8);
 }
 
 OP(sri_vi)
 {
-    put_vector(c, o, insert_right(o->size, c->v[o->d], c->v[o->n], o->val));
+    put_vector(c, o, insert_right(o->size, V(d), V(n), o->val));
 }
 
 OP(sri_vsi)
 {
-    put_scalar(c, o, insert_right(3, c->v[o->d], c->v[o->n], o->val), 8);
+    put_scalar(c, o, insert_right(3, V(d), V(n), o->val), 8);
 }
 
 // ---- by register: the lowest byte of each element of Vm, signed; negative counts shift to the right ----
@@ -150,12 +150,12 @@ SEM u64x2 lanes_sqshlu(cpu *c, unsigned size, u64x2 va, u64x2 vb)
 #define SATURATING_IMMEDIATE(mnemonic)                                                                       \
     OP(mnemonic##_vi)                                                                                        \
     {                                                                                                        \
-        u64x2 n = low_bytes(c->v[o->n], vector_bytes(o));                                                    \
+        u64x2 n = low_bytes(V(n), vector_bytes(o));                                                          \
         put_vector(c, o, lanes_##mnemonic(c, o->size, n, broadcast(o->size, o->val)));                       \
     }                                                                                                        \
     OP(mnemonic##_vsi)                                                                                       \
     {                                                                                                        \
-        u64x2 n = low_bytes(c->v[o->n], scalar_bytes(o));                                                    \
+        u64x2 n = low_bytes(V(n), scalar_bytes(o));                                                          \
         put_scalar(c, o, lanes_##mnemonic(c, o->size, n, broadcast(o->size, o->val)), scalar_bytes(o));      \
     }
 

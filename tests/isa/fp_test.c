@@ -55,6 +55,7 @@ static void set_fpcr(uint32_t fpcr)
 #define UNUSED __attribute__((unused))
 #define OP(name) SEM void sem_##name(UNUSED cpu *c, UNUSED const op *o)
 #define X(slot) c->x[o->slot]
+#define V(slot) c->v[o->slot]
 #define W(slot) ((uint32_t)c->x[o->slot])
 #include "../../core/isa/sem_fp.h"
 

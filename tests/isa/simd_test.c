@@ -135,6 +135,9 @@ static int check_allocation(void)
 #define SEM static inline __attribute__((always_inline, unused))
 #define UNUSED __attribute__((unused))
 #define OP(name) static void sem_##name(UNUSED cpu *c, UNUSED const op *o)
+#define X(slot) c->x[o->slot]
+#define V(slot) c->v[o->slot]
+#define W(slot) ((uint32_t)X(slot))
 #include "../../core/isa/sem_simd.h"
 
 static void (*const meanings[INSN_COUNT])(cpu *, const op *) = {
