@@ -15,6 +15,7 @@
 #include "core/devices/devices.h"
 #include "core/engine/dispatch/dispatch_modes.h"
 #include "core/engine/engine.h"
+#include "core/engine/stencil/block.h"
 #include "core/engine/translate/translate.h"
 #include "core/isa/isa.h"
 #include "core/linux/linux.h"
@@ -276,6 +277,7 @@ void machine_destroy(machine *m)
     m->profile = NULL;
     moments_destroy(m);
     translator_destroy(g->translator);
+    blocks_destroy(g->blocks);
     loops_destroy(g->loops);
     loop_trace_destroy(g->trace);
     loop_watch_destroy(g->loop_watch);

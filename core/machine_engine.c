@@ -55,6 +55,7 @@ static void start_translator(machine *m)
         guest_log(g, "the program is interpreted: %s", error.text);
         machine_set_engine(m, MACHINE_ENGINE_INTERP);
         g->translating = false;
+        interp_decode_anew(g); // blocks count branches for the translator
     } else if (machine_cache_folder(m) && !g->verify) { // checking makes other code
         translate_load_cache(g->translator, machine_cache_folder(m));
         struct machine_stats stats;
@@ -76,6 +77,8 @@ static void switch_engine(machine *m)
     g->translating = wants_translation(m);
     if (g->translating && !g->translator)
         start_translator(m);
+    if (g->stats.retired)
+        interp_decode_anew(g); // as blocks or sequences
 }
 
 // Follows machine_trace_loop. Loops are looked at anew: the one that is traced runs plainly.

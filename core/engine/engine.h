@@ -38,6 +38,8 @@ void interp_patch_loop(struct guest *g, struct loop *loop, bool replaced);
 // decoded, or no longer does. Not while guest code runs.
 void interp_patch_trace(struct guest *g, bool traced);
 
+// What has been decoded is decoded again, for the engine that is in use now. Not while guest code runs.
+void interp_decode_anew(struct guest *g);
 // Puts the mode in force: everything is decoded again, and translated code goes where the net is not to be
 // trusted. Not while guest code runs.
 void interp_switch_dispatch(struct guest *g, enum machine_dispatch mode);

@@ -74,9 +74,10 @@ enum fault_kind {
     FAULT_FILE_END, // behind the end of a mapped file
 };
 
-// How often the interpreter has seen a conditional branch go either way, up to BRANCH_COUNT_MAX each.
+// How often a conditional branch has gone either way, where it was interpreted. BRANCH_COUNT_MAX of one of
+// them is enough; more may have been counted.
 struct branch_counts {
-    uint16_t not_taken, taken;
+    uint32_t not_taken, taken;
 };
 #define BRANCH_COUNT_MAX UINT16_MAX
 

@@ -17,7 +17,11 @@
 #ifndef FP_CONVENTION
 #define FP_CONVENTION
 #endif
-#define FP_CORE static __attribute__((noinline, const, unused)) FP_CONVENTION
+// What is copied as machine code calls them elsewhere.
+#ifndef FP_LINKAGE
+#define FP_LINKAGE static
+#endif
+#define FP_CORE FP_LINKAGE __attribute__((noinline, const, unused)) FP_CONVENTION
 #define FP_PART static inline __attribute__((always_inline, unused))
 
 typedef unsigned __int128 fp_u128;

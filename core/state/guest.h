@@ -15,6 +15,7 @@
 struct linux_process; // linux/: descriptors, signals, break, …
 struct devices; // devices/: the device page, clock, events
 struct translator; // engine/translate/
+struct blocks; // engine/stencil/
 struct dispatch; // engine/dispatch/
 struct loop_check; // engine/interp/
 struct loop; // loops/
@@ -61,6 +62,7 @@ struct guest {
     struct linux_process *process;
     struct devices *devices;
     struct translator *translator; // NULL: everything is interpreted
+    struct blocks *blocks; // NULL: none has been made yet
     struct dispatch *dispatch; // NULL: there is no net, and the mode is off
     struct loops *loops; // NULL: no loop is ever replaced
     struct loop_watch *loop_watch; // NULL: loops are not watched

@@ -14,6 +14,7 @@
 #define interp_step stepper_step
 #define interp_svc stepper_svc
 #define interp_patch_entry stepper_patch_entry
+#define interp_decode_anew stepper_decode_anew
 #define interp_switch_dispatch stepper_switch_dispatch
 #define interp_restore_entry stepper_restore_entry
 #define interp_loop stepper_loop

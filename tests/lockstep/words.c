@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// words: instructions translated on their own, against the interpreter.
+// words: instructions translated on their own, or made into blocks of stencils, against the interpreter.
 //
-//   words [--precise] [--length N] [SEED] [FORMS] [NAME]
+//   words [--precise] [--blocks] [--length N] [SEED] [FORMS] [NAME]
 //
 // For each instruction that goes on with the next one or branches by a condition, FORMS random words (default
 // 6; NAME: only instructions so called) run on random registers, as translated code and by the interpreter;
 // registers, flags, vectors, FPSR, memory and faults have to be equal. Memory accesses meet mapped, unmapped
 // and read-only addresses, aligned or not. --length: so many at a time, in random order. --precise: as code
-// for programs that handle faults, after which every register has to be equal, too. Exit status 5 after the
-// first differences.
+// for programs that handle faults, after which every register has to be equal, too. --blocks: as blocks,
+// which always are so; with --length their instructions share few registers. Exit status 5 after the first
+// differences.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@
 #include <unistd.h>
 
 #include "stepper.h"
+#undef interp_run
+enum stop_reason interp_run(struct guest *g, uint64_t budget);
 
 #include "../isa/random_instruction.h"
 #include "program.h"
@@ -33,23 +36,34 @@ enum {
 
 static uint32_t words[WORDS_MAX];
 static unsigned word_count, length = 1, failures;
-static bool precise;
+static bool precise, blocks;
 static uint8_t pristine[DATA_BYTES], interpreted_data[DATA_BYTES];
 
 // ---- the program: each sequence of words is followed by a BRK, which ends its region ----
+
+// Whether instructions that follow each other will often have the same registers.
+static bool has_few_registers(const struct instruction *i)
+{
+    for (unsigned f = 0; f < FIELD_COUNT; f++)
+        if (i->present & BIT(f) & (general_sources | general_destinations) && i->value[f] >= 4 &&
+            i->value[f] != 31)
+            return false;
+    return true;
+}
 
 static void add_words(unsigned forms, const char *name)
 {
     for (unsigned id = 1; id < INSN_COUNT; id++) {
         enum insn_kind kind = isa_info[id].kind;
-        if ((kind != KIND_OP && (kind != KIND_CONDITION || length > 1)) || id == INSN_mrs_cntvct_el0 ||
-            (name && fnmatch(name, isa_info[id].name, 0) != 0))
+        if ((kind != KIND_OP && (kind != KIND_CONDITION || length > 1 || blocks)) ||
+            id == INSN_mrs_cntvct_el0 || (name && fnmatch(name, isa_info[id].name, 0) != 0))
             continue;
-        for (unsigned n = 0, tries = 0; n < forms && tries < 1000 && word_count < WORDS_MAX; tries++) {
+        for (unsigned n = 0, tries = 0; n < forms && tries < 20000 && word_count < WORDS_MAX; tries++) {
             struct instruction i;
             draw_word(&i, id);
             if (isa_decode(i.word, 0, &i.op) != id || is_unpredictable(&i) ||
-                (kind == KIND_CONDITION && i.op.disp % 2 == 0)) // it may branch to another word
+                (kind == KIND_CONDITION && i.op.disp % 2 == 0) || // it may branch to another word
+                (blocks && length > 1 && !has_few_registers(&i)))
                 continue;
             words[word_count++] = i.word;
             n++;
@@ -167,6 +181,19 @@ static bool run(struct guest *g, uint64_t pc, bool translated, bool *entered)
     return done;
 }
 
+// The same by the interpreter as it is, which makes blocks.
+static bool run_block(struct guest *g, uint64_t pc)
+{
+    cpu *c = &g->cpu;
+    uint64_t retired = g->stats.retired;
+    c->pc = pc;
+    c->stop = STOP_NONE;
+    c->fault_address = c->fault_kind = 0;
+    interp_run(g, 1000);
+    c->budget = (int64_t)length - (int64_t)(g->stats.retired - retired);
+    return c->stop == STOP_BRK;
+}
+
 static bool report(const char *what, uint64_t translated, uint64_t interpreted)
 {
     printf("  %s is %" PRIx64 " translated, %" PRIx64 " interpreted\n", what, translated, interpreted);
@@ -201,7 +228,8 @@ static bool equal(const cpu *a, const cpu *b)
 static bool equal_faults(const cpu *a, const cpu *b)
 {
     bool same = a->pc == b->pc || (length > 1 && !precise) || report("the fault's pc", a->pc, b->pc);
-    same &= (uint32_t)a->fault_address == (uint32_t)b->fault_address ||
+    same &= (blocks ? a->fault_address == b->fault_address
+                    : (uint32_t)a->fault_address == (uint32_t)b->fault_address) ||
             report("the fault's address", a->fault_address, b->fault_address);
     same &= a->fault_kind == b->fault_kind || report("the fault's kind", a->fault_kind, b->fault_kind);
     same &= a->fault_is_store == b->fault_is_store ||
@@ -232,11 +260,11 @@ static bool check_case(struct guest *g, const uint32_t *sequence, uint64_t pc, u
         memcpy(interpreted_data, data, READ_ONLY - DATA);
         memcpy(data, pristine, READ_ONLY - DATA);
     }
-    if (!done && interpreted.fault_address >> 32)
+    if (!done && interpreted.fault_address >> 32 && !blocks)
         return true; // translated code takes such addresses for others
     *c = before;
-    bool translated_done = run(g, pc, true, &entered);
-    if (translated_done && !entered)
+    bool translated_done = blocks ? run_block(g, pc) : run(g, pc, true, &entered);
+    if (translated_done && !entered && !blocks)
         return false;
     bool same = done == translated_done || report("whether it is done", translated_done, done);
     if (!done && !translated_done)
@@ -265,7 +293,8 @@ int main(int argc, char **argv)
 {
     unsigned checked = 0, left = 0;
     for (; argc > 1 && strncmp(argv[1], "--", 2) == 0; argc--, argv++) {
-        precise |= strcmp(argv[1], "--precise") == 0;
+        blocks |= strcmp(argv[1], "--blocks") == 0;
+        precise |= strcmp(argv[1], "--precise") == 0 || blocks;
         if (strcmp(argv[1], "--length") == 0 && argc > 2) {
             length = (unsigned)atoi(argv[2]);
             argc--, argv++;
@@ -276,12 +305,15 @@ int main(int argc, char **argv)
     add_words(forms, argc > 3 ? argv[3] : NULL);
     machine *m = load_program();
     struct guest *g = guest_in(m);
-    if (precise) {
+    if (precise && !blocks) {
         translator_destroy(g->translator);
         struct error error;
         g->translator = translator_create(g, true, &error);
     }
     g->entering = true;
+    for (uint64_t page = 0; page < GUEST_SPACE; page += GUEST_PAGE) // only what is put back between runs
+        if (g->memory.pages[page / GUEST_PAGE] & PROT_WRITE && page - DATA >= DATA_BYTES)
+            memory_protect(&g->memory, page, GUEST_PAGE, PROT_READ);
     memory_protect(&g->memory, READ_ONLY, 4096, PROT_READ);
     for (unsigned i = 0; i < DATA_BYTES; i++)
         pristine[i] = (uint8_t)(random64() >> 56);
@@ -289,16 +321,17 @@ int main(int argc, char **argv)
     uint64_t first = g->cpu.pc;
     for (unsigned i = 0; i < word_count; i += length) {
         uint64_t pc = first + (i + i / length) * 4;
-        translate_now(g->translator, (uint32_t)pc);
+        if (!blocks)
+            translate_now(g->translator, (uint32_t)pc);
         bool run = true;
         for (unsigned number = 0; number < CASES && run; number++)
             run = check_case(g, &words[i], pc, number);
         checked += run;
-        left += !run;
+        left += blocks ? blocks_length(g->blocks, op_at(&g->cpu, pc)->handler) != length : !run;
     }
     if (!failures)
-        printf("ok words: %u sequences of %u, %u not translated%s\n", checked, length, left,
-               precise ? "; faults are precise" : "");
+        printf("ok words: %u sequences of %u, %u not %s%s\n", checked, length, left,
+               blocks ? "whole in a block" : "translated", precise ? "; faults are precise" : "");
     machine_destroy(m);
     return failures ? 5 : 0;
 }

@@ -14,6 +14,7 @@
 
 #include "core/engine/dispatch/dispatch_modes.h"
 #include "core/engine/level.h"
+#include "core/engine/stencil/block.h"
 #include "core/loops/optimizer.h"
 #include "core/loops/trace.h"
 #include "core/loops/watch.h"
@@ -80,8 +81,8 @@ static inline __attribute__((always_inline)) bool count_branch(cpu *c, const op 
     if (!c->branch_counts)
         return true;
     struct branch_counts *counts = &c->branch_counts[pc_of(c, o) / 4];
-    uint16_t *count = taken ? &counts->taken : &counts->not_taken;
-    return *count == BRANCH_COUNT_MAX || ++*count == BRANCH_COUNT_MAX;
+    uint32_t *count = taken ? &counts->taken : &counts->not_taken;
+    return ++*count >= BRANCH_COUNT_MAX;
 }
 
 // Whether the one at pc is: the translator runs, and has not seen enough of it.
@@ -90,7 +91,7 @@ static bool branch_is_counted(cpu *c, uint64_t pc)
     if (!guest_of(c)->translating || !c->branch_counts)
         return false;
     const struct branch_counts *counts = &c->branch_counts[pc / 4];
-    return counts->taken != BRANCH_COUNT_MAX && counts->not_taken != BRANCH_COUNT_MAX;
+    return counts->taken < BRANCH_COUNT_MAX && counts->not_taken < BRANCH_COUNT_MAX;
 }
 
 // A handler for each instruction, by kind. _back is the form whose target lies behind; _counted is the form
@@ -197,13 +198,12 @@ static void run_from(cpu *c, op *o)
 #include "interp_translated.inc"
 #include "interp_trace.inc"
 
-// ---- the dispatch mode ----
+// ---- what has been decoded ----
 
-void interp_switch_dispatch(struct guest *g, enum machine_dispatch mode)
+void interp_decode_anew(struct guest *g)
 {
     struct memory *memory = &g->memory;
     uint32_t enter = handler_offset(do_enter);
-    dispatch_set_mode(g->dispatch, mode);
     for (uint64_t page = 0; page < GUEST_SPACE; page += GUEST_PAGE) {
         if (!(memory->pages[page / GUEST_PAGE] & MEMORY_CODE))
             continue;
@@ -216,6 +216,12 @@ void interp_switch_dispatch(struct guest *g, enum machine_dispatch mode)
             if (o->handler != enter)
                 *o = (op){0};
     }
+}
+
+void interp_switch_dispatch(struct guest *g, enum machine_dispatch mode)
+{
+    dispatch_set_mode(g->dispatch, mode);
+    interp_decode_anew(g);
 }
 
 // ---- running ----

@@ -86,11 +86,16 @@ typedef op *handler_function(cpu *c, op *o, const char *code);
 // Threaded: a handler jumps to the next one. This needs the compiler to make sibling calls, which it does not
 // without optimisation or with a sanitizer; then, and behind the handlers of interp_vector.c, the loop in
 // run_from goes on.
+#if defined(__clang__)
+#define SIBLING_CALL __attribute__((musttail))
+#else
+#define SIBLING_CALL
+#endif
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(INTERP_UNTHREADED)
 #define GO_ON(next)                                                                                          \
     do {                                                                                                     \
         op *next_op = (next);                                                                                \
-        return HANDLER(next_op)(c, next_op, code);                                                           \
+        SIBLING_CALL return HANDLER(next_op)(c, next_op, code);                                              \
     } while (0)
 #else
 #define GO_ON(next) return (next)
@@ -135,16 +140,22 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
     return bias >= 0;
 }
 
+// Where the direct branch at o goes, and what it adds to retired_bias. Code that is made for one op knows.
+#ifndef BRANCH_TARGET
+#define BRANCH_TARGET(o) ((o) + (o)->disp)
+#define BRANCH_BIAS(o) ((int64_t)sizeof(op) * (1 - (int64_t)(o)->disp))
+#endif
+
 // Every loop has a backward or an indirect branch: only these look at the budget. Backward ones count how
 // often they are taken, so that hot loops can be found.
 #define TAKE_FORWARD(o)                                                                                      \
     do {                                                                                                     \
-        c->retired_bias += (int64_t)sizeof(op) * (1 - (int64_t)(o)->disp);                                   \
-        GO_ON((o) + (o)->disp);                                                                              \
+        c->retired_bias += BRANCH_BIAS(o);                                                                   \
+        GO_ON(BRANCH_TARGET(o));                                                                             \
     } while (0)
 #define TAKE_BACKWARD(o)                                                                                     \
     do {                                                                                                     \
-        op *target = (o) + (o)->disp;                                                                        \
+        op *target = BRANCH_TARGET(o);                                                                       \
         if (__builtin_expect(branch_ends_budget(c, o, target), 0)) {                                         \
             (o)->count++;                                                                                    \
             return interp_stop_at(c, target, STOP_BUDGET);                                                   \
@@ -155,7 +166,7 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
     } while (0)
 #define CALL_BACKWARD(o)                                                                                     \
     do {                                                                                                     \
-        op *target = (o) + (o)->disp;                                                                        \
+        op *target = BRANCH_TARGET(o);                                                                       \
         if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
             return interp_stop_at(c, target, STOP_BUDGET);                                                   \
         if (call_is_hot(c, target))                                                                          \
@@ -196,9 +207,9 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
 #define RUN_JUMP(name, is_back)                                                                              \
     do {                                                                                                     \
         sem_##name(c, o);                                                                                    \
-        if (!(is_back) && INSN_##name == INSN_bl && call_is_hot(c, o + o->disp)) {                           \
-            c->retired_bias += (int64_t)sizeof(op) * (1 - (int64_t)o->disp);                                 \
-            return interp_hot_target(c, o + o->disp, code);                                                  \
+        if (!(is_back) && INSN_##name == INSN_bl && call_is_hot(c, BRANCH_TARGET(o))) {                      \
+            c->retired_bias += BRANCH_BIAS(o);                                                               \
+            return interp_hot_target(c, BRANCH_TARGET(o), code);                                             \
         }                                                                                                    \
         if (!(is_back))                                                                                      \
             TAKE_FORWARD(o);                                                                                 \

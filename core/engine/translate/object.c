@@ -2,55 +2,8 @@
 #include "object.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "object_packed.h"
-
-enum { POPULATED_BYTES = 128 << 10 }; // at a time
-
-int code_memory_create(struct code_memory *m, size_t size)
-{
-    *m = (struct code_memory){.size = size};
-    int fd = memfd_create("translated", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, (off_t)size) != 0) {
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    void *code = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_32BIT, fd, 0);
-    void *write = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    m->code = code == MAP_FAILED ? NULL : code;
-    m->write = write == MAP_FAILED ? NULL : write;
-    if (m->code && m->write)
-        return 0;
-    code_memory_destroy(m);
-    return -1;
-}
-
-void code_memory_destroy(struct code_memory *m)
-{
-    if (m->code)
-        munmap(m->code, m->size);
-    if (m->write)
-        munmap(m->write, m->size);
-    *m = (struct code_memory){0};
-}
-
-size_t code_memory_take(struct code_memory *m, size_t size, size_t alignment)
-{
-    size_t at = (m->used + alignment - 1) & ~(alignment - 1);
-    if (at > m->size || size > m->size - at)
-        return SIZE_MAX;
-    m->used = at + size;
-    while (m->used > m->populated) {
-        size_t step = m->size - m->populated < POPULATED_BYTES ? m->size - m->populated : POPULATED_BYTES;
-        madvise(m->write + m->populated, step, MADV_POPULATE_WRITE); // where that is unknown: page by page
-        m->populated += step;
-    }
-    return at;
-}
 
 // ---- the line table (DWARF 5, 6.2): lines are guest addresses / 4, columns code_line.left ----
 

@@ -9,22 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Executable memory below 2 GiB, mapped twice: what is executable is not writable.
-struct code_memory {
-    uint8_t *code; // executable
-    uint8_t *write; // the same pages, writable
-    size_t size, used;
-    size_t populated; // up to here its pages are there: a fault for each would cost more
-};
+#include "core/engine/code_memory.h"
 
-// Reserves size bytes. Returns 0, or -1 with errno.
-int code_memory_create(struct code_memory *m, size_t size);
-void code_memory_destroy(struct code_memory *m);
-
-// Room for size bytes: its offset, a multiple of alignment (a power of two), or SIZE_MAX when the memory is
-// full. CODE_ALIGNMENT is that of objects: what the widest vector constants need.
+// The alignment of objects: what the widest vector constants need.
 enum { CODE_ALIGNMENT = 64 };
-size_t code_memory_take(struct code_memory *m, size_t size, size_t alignment);
 
 // Which guest instruction a guest access in host code belongs to, and in precise code how many instructions
 // of its block are left with it.

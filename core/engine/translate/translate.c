@@ -89,23 +89,33 @@ static void install_cached(struct translator *t, struct slot *s)
     }
 }
 
-bool translate_enter_code(struct translator *t)
+// The code at pc, which is there from now on; 0 if there is none.
+static uint32_t code_at(struct translator *t, uint32_t pc)
 {
-    cpu *c = &t->guest->cpu;
-    struct slot *s = slot_at(t, (uint32_t)c->pc);
+    struct slot *s = slot_at(t, pc);
     if (s && s->state == SLOT_CACHED) {
         t->guest->activity = ACTIVITY_ENGINE;
         install_cached(t, s);
         t->guest->activity = ACTIVITY_GUEST;
     }
-    uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-    if (!s || s->state != SLOT_DONE ||
-        (stack - (uint64_t)(uintptr_t)t->stack < STACK_BYTES && stack < c->stack_limit))
-        return false;
+    if (!s || s->state != SLOT_DONE)
+        return 0;
     slot_offer(t, s); // who looked for it in the table has not found it
+    return t->low->call_cells[s - t->slots];
+}
+
+bool translate_enter_code(struct translator *t)
+{
+    cpu *c = &t->guest->cpu;
+    uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    if (stack - (uint64_t)(uintptr_t)t->stack < STACK_BYTES && stack < c->stack_limit)
+        return false;
+    uint32_t code = slot_offered(t, (uint32_t)c->pc);
+    if (!code && !(code = code_at(t, (uint32_t)c->pc)))
+        return false;
     set_gs(t);
     running = t;
-    call_on_low_stack(t, t->low->call_cells[s - t->slots]);
+    call_on_low_stack(t, code);
     return true;
 }
 
@@ -401,7 +411,7 @@ struct translator *translator_create(struct guest *g, bool precise, struct error
     g->cpu.branch_counts = mmap(NULL, BRANCH_COUNTS_BYTES, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (t->low == MAP_FAILED || t->stack == MAP_FAILED || g->cpu.branch_counts == MAP_FAILED ||
-        code_memory_create(&t->code, CODE_BYTES) != 0) {
+        code_memory_create(&t->code, CODE_BYTES, NULL) != 0) {
         error_set(error, "the host denied memory for translated code: %s", strerror(errno));
         translator_destroy(t);
         return NULL;

@@ -47,6 +47,7 @@ endforeach()
 set_source_files_properties(engine/translate/glue_embed.S PROPERTIES
   COMPILE_DEFINITIONS "${GLUE_DEFINITIONS}" OBJECT_DEPENDS "${GLUES}")
 target_sources(core PRIVATE
+  engine/code_memory.c
   engine/translate/choose.c
   engine/translate/compile_thread.c
   engine/translate/glue_embed.S
@@ -60,6 +61,7 @@ target_sources(core PRIVATE
   engine/translate/translate_slots.c
   ${IDENTITY}
 )
+include(engine/stencil/stencil.cmake)
 target_include_directories(core PRIVATE ${CMAKE_BINARY_DIR})
 target_compile_definitions(core PRIVATE TRANSLATE)
 target_link_libraries(core PRIVATE ${CMAKE_DL_LIBS})

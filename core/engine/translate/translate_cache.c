@@ -119,16 +119,15 @@ struct branch_counts branch_seen(const struct translator *t, uint32_t pc)
     const struct branch_record key = {.pc = pc};
     const struct branch_record *earlier =
         t->branches ? bsearch(&key, t->branches, t->branch_count, sizeof key, compare_branches) : NULL;
-    unsigned taken = now.taken, not_taken = now.not_taken;
     if (earlier) {
-        taken += earlier->seen.taken;
-        not_taken += earlier->seen.not_taken;
+        now.taken += earlier->taken;
+        now.not_taken += earlier->not_taken;
     }
-    if (taken > BRANCH_COUNT_MAX || not_taken > BRANCH_COUNT_MAX) {
-        taken /= 2;
-        not_taken /= 2;
+    while (now.taken > BRANCH_COUNT_MAX || now.not_taken > BRANCH_COUNT_MAX) {
+        now.taken /= 2;
+        now.not_taken /= 2;
     }
-    return (struct branch_counts){.taken = (uint16_t)taken, .not_taken = (uint16_t)not_taken};
+    return now;
 }
 
 static void load_branches(struct translator *t, const struct cached_object *o)
@@ -201,7 +200,7 @@ static void save_branches(struct translator *t)
         for (uint32_t pc = (uint32_t)page; pc - page < GUEST_PAGE && count < BRANCHES_MAX; pc += 4) {
             struct branch_counts seen = branch_seen(t, pc);
             if (seen.taken || seen.not_taken)
-                list[count++] = (struct branch_record){pc, seen};
+                list[count++] = (struct branch_record){pc, (uint16_t)seen.not_taken, (uint16_t)seen.taken};
         }
     }
     struct cached_object o = {

@@ -87,7 +87,7 @@ struct further_entry {
 // What a conditional branch did, as the cache holds it, in the order of pc.
 struct branch_record {
     uint32_t pc;
-    struct branch_counts seen;
+    uint16_t not_taken, taken; // up to BRANCH_COUNT_MAX
 };
 
 // A translated region that is installed, or was.
@@ -211,6 +211,8 @@ void slot_fill(struct translator *t, uint32_t pc, uint32_t code, uint32_t home);
 void slot_empty(struct translator *t, struct slot *s);
 // Has indirect branches find the slot's code, and no other one's whose place in their table is the same.
 void slot_offer(struct translator *t, const struct slot *s);
+// The code that they find for pc; 0 if none.
+uint32_t slot_offered(struct translator *t, uint32_t pc);
 // For object_pack: what names of objects stand for; those that the glue defines get a number there. Once the
 // glue is there, any thread.
 bool translate_read_name(void *user, const char *name, bool is_defined, struct object_symbol *symbol);

@@ -136,6 +136,12 @@ void slot_offer(struct translator *t, const struct slot *s)
     *indirect_entry(t, s->pc) = (uint64_t)t->low->call_cells[s - t->slots] << 32 | s->pc;
 }
 
+uint32_t slot_offered(struct translator *t, uint32_t pc)
+{
+    uint64_t entry = *indirect_entry(t, pc);
+    return (uint32_t)entry == pc ? (uint32_t)(entry >> 32) : 0;
+}
+
 void slot_empty(struct translator *t, struct slot *s)
 {
     s->state = SLOT_COLD;

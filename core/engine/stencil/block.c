@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include "block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/engine/code_memory.h"
+#include "core/isa/cpu.h"
+#include "stencil.h"
+
+enum { MEMORY_BYTES = 32 << 20, ALIGNMENT = 16, UNKNOWN = STENCIL_FLAGS_KINDS, NO_REGISTER = 255 };
+
+struct blocks {
+    const struct stencils *level;
+    block_handler *handler;
+    const uint8_t *base; // what handlers count from
+    struct code_memory memory; // no code: the host denied it
+};
+
+bool blocks_can(const struct blocks *b, enum insn id)
+{
+    return b->memory.code && (b->level->first[id] || b->handler(id));
+}
+
+// ---- which variant ----
+
+enum { NO_VARIANTS, SHIFTED, EXTENDED, SELECTING };
+static const uint8_t classes[INSN_COUNT] = {
+#define CLASS(name) [INSN_##name] = SHIFTED,
+    STENCILS_SHIFTED(CLASS)
+#undef CLASS
+#define CLASS(name) [INSN_##name] = EXTENDED,
+        STENCILS_EXTENDED(CLASS)
+#undef CLASS
+#define CLASS(name) [INSN_##name] = SELECTING,
+            STENCILS_SELECTING(CLASS)
+#undef CLASS
+};
+
+// 1 + the kind of flags that an instruction leaves, where that is always the same.
+static const uint8_t flags_left[INSN_COUNT] = {
+#define OPERANDS(name, kind)                                                                                 \
+    [INSN_##name##_imm] = 1 + (kind), [INSN_##name] = 1 + (kind), [INSN_##name##_lsl] = 1 + (kind),          \
+    [INSN_##name##_shift] = 1 + (kind), [INSN_##name##_ext] = 1 + (kind)
+    OPERANDS(subs_x, FLAGS_SUB),         OPERANDS(subs_w, FLAGS_SUB32),
+    OPERANDS(adds_x, FLAGS_ADD),         OPERANDS(adds_w, FLAGS_ADD32),
+#undef OPERANDS
+    [INSN_ands_x_imm] = 1 + FLAGS_ADD,   [INSN_ands_x] = 1 + FLAGS_ADD,
+    [INSN_ands_x_shift] = 1 + FLAGS_ADD, [INSN_bics_x] = 1 + FLAGS_ADD,
+    [INSN_bics_x_shift] = 1 + FLAGS_ADD, [INSN_ands_w_imm] = 1 + FLAGS_ADD32,
+    [INSN_ands_w] = 1 + FLAGS_ADD32,     [INSN_ands_w_shift] = 1 + FLAGS_ADD32,
+    [INSN_bics_w] = 1 + FLAGS_ADD32,     [INSN_bics_w_shift] = 1 + FLAGS_ADD32,
+    [INSN_fcmp_s] = 1 + FLAGS_SUB,       [INSN_fcmp_s_zero] = 1 + FLAGS_SUB,
+    [INSN_fcmpe_s] = 1 + FLAGS_SUB,      [INSN_fcmpe_s_zero] = 1 + FLAGS_SUB,
+    [INSN_fcmp_d] = 1 + FLAGS_SUB,       [INSN_fcmp_d_zero] = 1 + FLAGS_SUB,
+    [INSN_fcmpe_d] = 1 + FLAGS_SUB,      [INSN_fcmpe_d_zero] = 1 + FLAGS_SUB,
+};
+
+static unsigned flags_behind(enum insn id, unsigned before)
+{
+    if (!(isa_info[id].writes & NZCV))
+        return before;
+    return flags_left[id] ? flags_left[id] - 1u : UNKNOWN;
+}
+
+// What is known between two instructions of a block.
+struct known {
+    unsigned flags; // their kind, or UNKNOWN
+    unsigned last, before; // the registers that were written last, or NO_REGISTER
+};
+
+// index: of the instruction in the block.
+static unsigned number_of(enum insn id, const op *o, unsigned index, const struct known *k)
+{
+    switch (isa_info[id].kind) {
+    case KIND_CONDITION:
+        return (unsigned)((1 + STENCIL_FLAGS_KINDS) * (o->disp == -(int)index ? 2 : o->disp <= 0)) +
+               (k->flags == UNKNOWN ? 0 : 1 + k->flags);
+    case KIND_JUMP: return o->disp <= 0;
+    default: break;
+    }
+    switch (classes[id]) {
+    case SHIFTED:
+    case EXTENDED: return 1u + o->a;
+    case SELECTING:
+        return k->flags == UNKNOWN || o->a >= STENCIL_CONDITIONS ? 0
+                                                                 : 1 + STENCIL_CONDITIONS * k->flags + o->a;
+    default: return 0;
+    }
+}
+
+// 1 or 2 for a register that is at hand, else 0.
+static unsigned at_hand(const struct known *k, uint32_t reads, uint32_t operand, unsigned number)
+{
+    return !(reads & operand) ? 0 : number == k->last ? 1 : number == k->before ? 2 : 0;
+}
+
+static unsigned form_of(enum insn id, const op *o, const struct known *k)
+{
+    uint32_t reads = isa_info[id].reads;
+    if (isa_info[id].kind == KIND_OP && (int64_t)o->imm != (int32_t)o->imm)
+        return FORM_WIDE;
+    unsigned d = at_hand(k, reads, Xd, o->d), n = at_hand(k, reads, Xn, o->n),
+             m = at_hand(k, reads, Xm, o->m);
+    return d ? FORM_WITH_D + 3 * (d - 1) + n : 3 * m + n;
+}
+
+// NULL if there is none, nor a handler to call.
+static const struct stencil *choose(const struct blocks *b, enum insn id, const op *o, unsigned index,
+                                    const struct known *k)
+{
+    const struct stencils *l = b->level;
+    const struct stencil *call = b->handler(id) ? &l->all[l->call] : NULL;
+    if (!l->first[id])
+        return call;
+    const uint16_t *numbers = l->numbers + l->first[id] + FORM_COUNT * number_of(id, o, index, k);
+    const unsigned form = form_of(id, o, k);
+    // What is not there for all that is at hand may be there for less.
+    const unsigned less[] = {form, form % 3, form < FORM_WITH_D ? form - form % 3 : FORM_PLAIN, FORM_PLAIN};
+    for (unsigned i = 0; i < sizeof less / sizeof *less && form != FORM_WIDE; i++)
+        if (numbers[less[i]])
+            return &l->all[numbers[less[i]]];
+    return numbers[FORM_WIDE] ? &l->all[numbers[FORM_WIDE]] : call;
+}
+
+static void learn(const struct blocks *b, const struct stencil *s, enum insn id, const op *o, struct known *k)
+{
+    const uint32_t writes = isa_info[id].writes, others = Xm | Xa | Xd_pair | Xa_pair | LR;
+    k->flags = flags_behind(id, k->flags);
+    if (s == &b->level->all[b->level->call] || (!(writes & (Xd | Xn)) && writes & others)) {
+        k->last = k->before = NO_REGISTER;
+    } else if (writes & (Xd | Xn)) {
+        unsigned before = writes & Xd && writes & Xm ? o->m : writes & Xd && writes & Xn ? o->n : k->last;
+        k->last = writes & Xd ? o->d : o->n;
+        k->before = before == k->last ? NO_REGISTER : before;
+    }
+}
+
+// ---- making one ----
+
+static int64_t distance_to(const void *to, const uint8_t *from)
+{
+    return (int64_t)((uintptr_t)to - (uintptr_t)from);
+}
+
+// What goes into a hole at that place, of the instruction number index at pc.
+static int64_t filling(const struct blocks *b, const struct hole *h, enum insn id, const op *o,
+                       unsigned index, uint32_t pc, const uint8_t *start, const uint8_t *at)
+{
+    const int64_t x = sizeof(uint64_t), v = sizeof(u64x2), size = sizeof(op);
+    switch (h->kind) {
+    case HOLE_xd: return o->d * x;
+    case HOLE_xn: return o->n * x;
+    case HOLE_xm: return o->m * x;
+    case HOLE_xa: return o->a * x;
+    case HOLE_vd: return o->d * v;
+    case HOLE_vn: return o->n * v;
+    case HOLE_vm: return o->m * v;
+    case HOLE_va: return o->a * v;
+    case HOLE_imm: return (int64_t)o->imm;
+    case HOLE_op: return index * size;
+    case HOLE_target: return (index + (int64_t)o->disp) * size;
+    case HOLE_bias: return (1 - (int64_t)o->disp) * size;
+    case HOLE_counts: return pc / 4 * (int64_t)sizeof(struct branch_counts);
+    case HOLE_start: return distance_to(start, at);
+    case HOLE_handler: return distance_to(b->handler(id), at);
+    case HOLE_constant: return distance_to(b->level->constants, at);
+    default: return distance_to(b->level->hosts[h->kind - HOLE_host], at);
+    }
+}
+
+// Copies the stencil to where code is written, which runs at `runs`; false if a hole is too small.
+static bool put(const struct blocks *b, const struct stencil *s, enum insn id, const op *o, unsigned index,
+                uint32_t pc, uint8_t *write, const uint8_t *start, const uint8_t *runs)
+{
+    memcpy(write, b->level->code + s->code, s->size);
+    const struct hole *holes = b->level->holes + s->holes;
+    for (unsigned i = 0; i < s->hole_count; i++) {
+        const struct hole *h = &holes[i];
+        int64_t value = filling(b, h, id, o, index, pc, start, runs + h->at) + h->addend;
+        int32_t word = (int32_t)value;
+        if (word != value)
+            return false;
+        memcpy(write + h->at, &word, sizeof word);
+    }
+    return true;
+}
+
+uint32_t blocks_make(struct blocks *b, uint32_t pc, const enum insn *ids, const op *ops, unsigned *count)
+{
+    const struct stencil *chosen[BLOCK_MOST + 1];
+    struct known known = {UNKNOWN, NO_REGISTER, NO_REGISTER};
+    size_t size = ALIGNMENT; // its length stands in front
+    unsigned n = 0;
+    for (; n < *count && (chosen[n] = choose(b, ids[n], &ops[n], n, &known)); n++) {
+        size += chosen[n]->size;
+        learn(b, chosen[n], ids[n], &ops[n], &known);
+    }
+    *count = n;
+    enum insn_kind last = n ? isa_info[ids[n - 1]].kind : KIND_STOP;
+    const bool ends = last == KIND_OP || last == KIND_CONDITION; // and goes on behind
+    chosen[n] = &b->level->all[b->level->end];
+    size_t start =
+        n ? code_memory_take(&b->memory, size + (ends ? chosen[n]->size : 0), ALIGNMENT) : SIZE_MAX;
+    if (start == SIZE_MAX)
+        return 0;
+    b->memory.write[start + ALIGNMENT - 1] = (uint8_t)n;
+    size_t at = start + ALIGNMENT;
+    static const op none;
+    for (unsigned i = 0; i < n + ends; i++) {
+        if (!put(b, chosen[i], i < n ? ids[i] : INSN_UNDEFINED, i < n ? &ops[i] : &none, i, pc + 4 * i,
+                 b->memory.write + at, b->memory.code + start + ALIGNMENT, b->memory.code + at))
+            return 0;
+        at += chosen[i]->size;
+    }
+    return (uint32_t)distance_to(b->memory.code + start + ALIGNMENT, b->base);
+}
+
+unsigned blocks_length(const struct blocks *b, uint32_t handler)
+{
+    size_t at = (size_t)(distance_to(b->base, b->memory.code) + (int32_t)handler);
+    return b->memory.code && at < b->memory.used ? b->memory.write[at - 1] : 0;
+}
+
+// ---- life ----
+
+struct blocks *blocks_create(const void *code, block_handler *handler)
+{
+#define OF_LEVEL(level) [LEVEL_##level] = &stencils_##level,
+    static const struct stencils *const levels[] = {LEVELS(OF_LEVEL)};
+#undef OF_LEVEL
+    struct blocks *b = calloc(1, sizeof *b);
+    if (!b)
+        return NULL;
+    b->level = levels[level_of_host()];
+    b->handler = handler;
+    b->base = code;
+    code_memory_create(&b->memory, MEMORY_BYTES, code);
+    return b;
+}
+
+void blocks_destroy(struct blocks *b)
+{
+    if (b)
+        code_memory_destroy(&b->memory);
+    free(b);
+}

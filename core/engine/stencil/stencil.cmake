@@ -1,0 +1,19 @@
+# Stencils: the machine code of single instructions, from the same definitions as everything else.
+set(STENCILS ${CMAKE_CURRENT_SOURCE_DIR}/engine/interp/interp_stencils.c)
+add_executable(stencil_gen engine/stencil/stencil_gen.c)
+foreach(level ${LEVELS})
+  set(OBJECT ${CMAKE_BINARY_DIR}/stencils.${level}.o)
+  set(TABLES ${CMAKE_BINARY_DIR}/stencils_${level}.c)
+  add_custom_command(OUTPUT ${OBJECT}
+    # Holes are addresses: in this code model displacements of 32 bits with a sign. A switch has no table, which would
+    # have to be copied, too.
+    COMMAND ${CLANG} -std=gnu11 -D_GNU_SOURCE -DTRANSLATE -I${CMAKE_SOURCE_DIR} ${LEVEL_${level}} -O2 -ffp-contract=off
+      -fno-math-errno -fno-strict-aliasing -fno-stack-protector -fno-vectorize -fno-slp-vectorize -fno-pic -mcmodel=kernel
+      -fno-jump-tables -fno-asynchronous-unwind-tables -fcf-protection=none -ffunction-sections -Wno-ignored-attributes
+      -MD -MF ${OBJECT}.d -c ${STENCILS} -o ${OBJECT}
+    DEPENDS ${STENCILS} DEPFILE ${OBJECT}.d
+    COMMENT "Stencils: ${level}")
+  add_custom_command(OUTPUT ${TABLES} COMMAND stencil_gen ${OBJECT} ${level} ${TABLES} DEPENDS stencil_gen ${OBJECT})
+  list(APPEND STENCIL_TABLES ${TABLES})
+endforeach()
+target_sources(core PRIVATE engine/stencil/block.c engine/interp/interp_stencil_functions.c ${STENCIL_TABLES})

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Machine code of single instructions to be copied, and what has to be filled in.
+#ifndef CORE_ENGINE_STENCIL_STENCIL_H
+#define CORE_ENGINE_STENCIL_STENCIL_H
+
+#include <stdint.h>
+
+#include "core/engine/level.h"
+
+// Variants of an instruction besides 0, the general one. Conditional branches have 0 to 4 for forward ones, 5
+// to 9 for backward ones, 10 to 14 for those to the start of the block: of these, the first is for flags of
+// any kind, then come FLAGS_SUB to FLAGS_ADD32. Direct jumps have 0 forward, 1 backward. Others:
+// clang-format off
+// 1 + the type of shift, or the kind of extension:
+#define STENCILS_SHIFTED(X)                                                                                  \
+    X(add_x_shift) X(add_w_shift) X(sub_x_shift) X(sub_w_shift)                                              \
+    X(adds_x_shift) X(adds_w_shift) X(subs_x_shift) X(subs_w_shift)                                          \
+    X(and_x_shift) X(and_w_shift) X(bic_x_shift) X(bic_w_shift)                                              \
+    X(orr_x_shift) X(orr_w_shift) X(orn_x_shift) X(orn_w_shift)                                              \
+    X(eor_x_shift) X(eor_w_shift) X(eon_x_shift) X(eon_w_shift)                                              \
+    X(ands_x_shift) X(ands_w_shift) X(bics_x_shift) X(bics_w_shift)
+#define STENCILS_EXTENDED(X)                                                                                 \
+    X(add_x_ext) X(add_w_ext) X(sub_x_ext) X(sub_w_ext)                                                      \
+    X(adds_x_ext) X(adds_w_ext) X(subs_x_ext) X(subs_w_ext)
+// 1 + 14 x the kind of flags + the condition:
+#define STENCILS_SELECTING(X)                                                                                \
+    X(csel_x) X(csel_w) X(csinc_x) X(csinc_w) X(csinv_x) X(csinv_w) X(csneg_x) X(csneg_w)                    \
+    X(ccmp_x) X(ccmp_w) X(ccmp_x_imm) X(ccmp_w_imm) X(fcsel_s) X(fcsel_d)
+// clang-format on
+enum { STENCIL_CONDITIONS = 14, STENCIL_FLAGS_KINDS = 4 };
+
+// Each variant has up to 16 forms, by which registers are at hand: 1 the one written last, 2 the one before,
+// 0 neither. 0 to 8 are of Xn and Xm, 9 to 14 of Xd and Xn; FORM_WIDE is for an immediate that does not fit
+// into a hole, or where none is looked at. What does not make a difference is left out.
+enum stencil_form { FORM_PLAIN, FORM_WITH_D = 9, FORM_WIDE = 15, FORM_COUNT };
+#define FORM_HAS_N(form) ((form) == FORM_WIDE ? 0 : (form) % 3)
+#define FORM_HAS_M(form) ((form) < FORM_WITH_D ? (form) / 3 : 0)
+#define FORM_HAS_D(form) ((form) < FORM_WITH_D || (form) == FORM_WIDE ? 0 : (form) / 3 - 2)
+
+// What goes into a hole, a signed displacement of 32 bits.
+// clang-format off
+#define HOLES(X)                                                                                             \
+    X(xd) X(xn) X(xm) X(xa) /* of a general register, in cpu.x */                                            \
+    X(vd) X(vn) X(vm) X(va) /* of a vector register, in cpu.v */                                             \
+    X(imm) /* op.imm */                                                                                      \
+    X(op) /* of the instruction's op, from the block's first one */                                          \
+    X(target) /* of that which its branch goes to, likewise */                                               \
+    X(bias) /* what that adds to cpu.retired_bias */                                                         \
+    X(counts) /* in cpu.branch_counts */                                                                     \
+    X(start) /* of the block's code, from where the hole is */                                               \
+    X(handler) /* of the interpreter's handler of it, likewise */                                            \
+    X(constant) /* of stencils.constants, likewise */
+// clang-format on
+#define HOLE_CONSTANT(name) HOLE_##name,
+enum hole_kind { HOLES(HOLE_CONSTANT) HOLE_host }; // HOLE_host and up: of one of stencils.hosts, likewise
+#undef HOLE_CONSTANT
+
+struct hole {
+    uint16_t at; // in the stencil
+    uint16_t kind; // enum hole_kind
+    int32_t addend;
+};
+
+struct stencil {
+    uint32_t code, holes; // where they begin in the tables
+    uint16_t size, hole_count;
+};
+
+// All of a level; stencil_gen.c makes it.
+struct stencils {
+    const uint8_t *code, *constants;
+    const struct hole *holes;
+    const struct stencil *all; // but for all[0], which is none
+    const uint16_t *numbers; // in all, of each variant's FORM_COUNT forms; 0: that form is left out
+    const uint16_t *first; // in numbers, by enum insn: of variant 0; 0: the instruction has no stencil
+    const void *const *hosts; // functions of ours
+    uint16_t end, call; // in all: those that are of no instruction
+};
+
+#define STENCILS_OF(level) extern const struct stencils stencils_##level;
+LEVELS(STENCILS_OF)
+#undef STENCILS_OF
+
+#endif
