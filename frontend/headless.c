@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "headless.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "frontend/base/interrupt.h"
 #include "frontend/base/log.h"
@@ -15,25 +17,47 @@
 
 #define PROGRESS_SECONDS 2
 
+struct callee {
+    struct output *output;
+    uint32_t turns; // of so many frames, or 0
+};
+
+// Says on standard input, a socket, that the turn is over, and waits to be told the same: then, or when
+// nobody is there any more, the next one has come.
+static void wait_for_turn(void *user)
+{
+    char byte = 0;
+    (void)user;
+    if (write(STDIN_FILENO, &byte, 1) == 1) {
+        while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR && !interrupt_seen()) {
+        }
+    }
+}
+
 static bool take_frame(void *user, struct session *s, const struct machine_frame *frame,
                        const struct frame_figures *figures)
 {
-    return output_frame(user, s, frame, figures);
+    const struct callee *c = user;
+    bool more = output_frame(c->output, s, frame, figures);
+    if (more && c->turns && frame->number % c->turns == 0) {
+        session_leave_out(s, wait_for_turn, NULL);
+    }
+    return more;
 }
 
 static bool begin(void *user, machine *m, struct failure *failure)
 {
-    return output_begin(user, m, failure);
+    return output_begin(((struct callee *)user)->output, m, failure);
 }
 
 static void between(void *user, struct session *s)
 {
-    output_between(user, s);
+    output_between(((struct callee *)user)->output, s);
 }
 
 static void take_audio(void *user, const int16_t (*samples)[2], size_t count)
 {
-    output_audio(user, samples, count);
+    output_audio(((struct callee *)user)->output, samples, count);
 }
 
 // --verify takes its time: a line every few seconds. *told: when the last one was, in seconds.
@@ -90,8 +114,9 @@ int headless_run(struct options *options, struct settings *settings)
         output = output_open(options, settings, &launch, &failure);
     }
     if (output) {
+        struct callee callee = {output, options->turns};
         struct session_callbacks callbacks = {
-            .user = output, .begin = begin, .between = between, .frame = take_frame};
+            .user = &callee, .begin = begin, .between = between, .frame = take_frame};
         if (output_wants_audio(output)) {
             callbacks.audio = take_audio;
         }

@@ -150,7 +150,7 @@ int bench_run(const struct options *options, const struct settings *settings)
     struct scratch scratch = {0};
     struct workshop shop = {.passed = &options->passed};
     struct runner_orders orders = {.full = plan_is_full(options), .runs = options->bench.runs};
-    char *folder = NULL;
+    char *folder = NULL, *beside = NULL;
     int status = STATUS_OK;
     const char *const files[] = {options->csv, options->json, options->bench.plot};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -166,12 +166,14 @@ int bench_run(const struct options *options, const struct settings *settings)
     struct host_time start = host_time_now();
     bool good =
         plan_make(&c, options, settings, &failure) && (folder = report_folder(options, &failure)) != NULL;
-    if (good && !scratch_make(&scratch)) {
+    if (good &&
+        !(scratch_make(&scratch) && path_make_folder(beside = text_format("%s/beside", scratch.path)))) {
         good = fail(&failure, STATUS_USAGE, "--bench: no folder for temporary files: %s", strerror(errno));
     }
     if (good) {
         shop.program = path_absolute("/proc/self/exe");
         shop.folder = scratch.path;
+        shop.beside = beside;
         shop.sound_frames = orders.full ? 0 : QUICK_SOUND_FRAMES;
         fprintf(stderr, "bench: %s; seed %u\n", c.command, c.seed);
         good = runner_run(&c, &shop, &orders, &failure);
@@ -187,6 +189,7 @@ int bench_run(const struct options *options, const struct settings *settings)
     scratch_remove(&scratch);
     free(shop.program);
     free(folder);
+    free(beside);
     comparison_free(&c);
     return failure.text ? failure_report(&failure) : status;
 }

@@ -18,16 +18,18 @@ enum errand {
 struct workshop {
     const struct text_list *passed; // words that all our runs get
     char *program; // our own
-    const char *folder; // for temporary files: removed by who made it
+    const char *folder,
+        *beside; // for temporary files, of a run and of the second of two: removed by who made them
     uint32_t warm_tics;
     uint32_t sound_frames; // ERRAND_SOUND: stop after that many; 0: at the end
 };
 
-// Makes the run of c->sides[run->side] and c->works[run->work], and fills in what it measured. Its frames
-// (and sound) are compared with those of the work's first run: c->difference tells of the first that differs.
-// False: *failure, or with no text in it, the run was interrupted.
-bool child_run(struct comparison *c, const struct workshop *shop, enum errand errand, struct run *run,
-               struct failure *failure);
+// Makes the run of c->sides[run->side] and c->works[run->work], and fills in what it measured; of two runs,
+// both of sides of our own and of the same work, together, in turns of the work's number of frames. Their
+// frames (and sound) are compared with those of the work's first run: c->difference tells of the first that
+// differs. False: *failure, or with no text in it, they were interrupted.
+bool child_run(struct comparison *c, const struct workshop *shop, enum errand errand, struct run *runs,
+               size_t count, struct failure *failure);
 
 // A picture of that frame of a work, by a side of our own, as a PNG in path. False if none came.
 bool child_picture(const struct comparison *c, const struct workshop *shop, size_t side, size_t work,

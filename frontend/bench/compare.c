@@ -32,7 +32,8 @@ static cJSON *read_report(const char *path, struct failure *failure)
     return root;
 }
 
-// The CPU seconds of the passes of a variant; returns how many, and *values on the heap.
+// The CPU seconds of the passes of a variant, behind their first turns; returns how many, and *values on the
+// heap.
 static size_t passes(const cJSON *variant, double **values)
 {
     const cJSON *runs = cJSON_GetObjectItem(variant, "runs"), *run;
@@ -40,9 +41,9 @@ static size_t passes(const cJSON *variant, double **values)
     *values = memory_resize(NULL, ((size_t)cJSON_GetArraySize(runs) + 1) * sizeof **values);
     cJSON_ArrayForEach(run, runs)
     {
-        const cJSON *cpu = cJSON_GetObjectItem(run, "cpu_s");
-        if (cJSON_IsNumber(cpu) && cpu->valuedouble > 0) {
-            (*values)[count++] = cpu->valuedouble;
+        const cJSON *cpu = cJSON_GetObjectItem(run, "cpu_s"), *start = cJSON_GetObjectItem(run, "start_s");
+        if (cJSON_IsNumber(cpu) && cJSON_IsNumber(start) && cpu->valuedouble > start->valuedouble) {
+            (*values)[count++] = cpu->valuedouble - start->valuedouble;
         }
     }
     return count;

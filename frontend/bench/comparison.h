@@ -2,9 +2,9 @@
 // What is compared, and all that was measured of it: filled by the runner, read by the outputs.
 //
 // A *side* is a way to run, a *work* what is run. A *run* is a fresh process that does one work. A *block*
-// is, for every work, a run of each side in a random order and then of each again in the opposite one (ABBA),
-// so that what changes slowly in the machine meets all sides alike. A *pass* of a side is all works once: two
-// in a block.
+// is, for every work, a run of each side in a random order and then of each again in the opposite one (ABBA).
+// A *pass* of a side is all works once: two in a block. The runs of the two sides that are compared are made
+// together, in *turns* of some frames: what changes in the machine meets both alike.
 #ifndef FRONTEND_COMPARISON_H
 #define FRONTEND_COMPARISON_H
 
@@ -17,6 +17,7 @@
 #include "frontend/base/text.h"
 
 enum { PASSES = 2 }; // of a side in a block
+enum { TOGETHER = 2 }; // the first so many sides
 
 enum side_kind { SIDE_OURS, SIDE_NATIVE, SIDE_QEMU };
 
@@ -38,12 +39,15 @@ struct work {
     char *sound; // a line a second; NULL while none was made
     unsigned sound_seconds; // compared
     uint32_t tics; // at its last frame
+    uint32_t turn; // frames of one; 0 before that is known
 };
 
 struct run {
     unsigned block, pass; // from 1 on; a block of 0 was the warm-up
     size_t side, work;
-    double cpu_s, wall_s; // of the whole process
+    int core; // that it had to run on, or -1
+    double cpu_s, wall_s; // of the whole process; by the clock: of its turns
+    double start_s; // CPU seconds of the first turn, which is in no ratio of those that run together
     long preempted; // times that another process took its core
     double compile_s; // translating; known of the warm-up only
     // Of sides of our own:

@@ -17,6 +17,16 @@ static double cpu_of(const struct run *run)
     return run->cpu_s;
 }
 
+static double start_of(const struct run *run)
+{
+    return run->start_s;
+}
+
+static double played_of(const struct run *run)
+{
+    return run->cpu_s - run->start_s;
+}
+
 static double wall_of(const struct run *run)
 {
     return run->wall_s;
@@ -47,11 +57,18 @@ static double *passes(const struct comparison *c, size_t side, size_t work,
     return values;
 }
 
-void figures_passes(const struct comparison *c, size_t side, double *values)
+static void copy_passes(const struct comparison *c, size_t side, double (*value)(const struct run *run),
+                        double *values)
 {
-    double *all = passes(c, side, c->work_count, cpu_of);
+    double *all = passes(c, side, c->work_count, value);
     memcpy(values, all, (size_t)c->blocks * PASSES * sizeof *values);
     free(all);
+}
+
+void figures_passes(const struct comparison *c, size_t side, double *cpu, double *start)
+{
+    copy_passes(c, side, cpu_of, cpu);
+    copy_passes(c, side, start_of, start);
 }
 
 static double median_of_passes(const struct comparison *c, size_t side,
@@ -78,6 +95,7 @@ void figures_of_side(const struct comparison *c, size_t side, struct side_figure
 {
     *figures = (struct side_figures){.has_frames = c->sides[side].kind == SIDE_OURS};
     figures->cpu_s = median_of_passes(c, side, cpu_of);
+    figures->start_s = median_of_passes(c, side, start_of);
     figures->wall_s = median_of_passes(c, side, wall_of);
     if (!figures->has_frames || !c->blocks) {
         return;
@@ -117,7 +135,8 @@ static bool compare(const struct comparison *c, size_t a, size_t b, size_t work,
 bool figures_compare_cpu(const struct comparison *c, size_t a, size_t b, size_t work,
                          struct interval *interval)
 {
-    return compare(c, a, b, work, cpu_of, interval);
+    bool together = a < TOGETHER && b < TOGETHER;
+    return compare(c, a, b, work, together ? played_of : cpu_of, interval);
 }
 
 bool figures_compare_frames(const struct comparison *c, size_t a, size_t b, struct interval *interval)
@@ -128,7 +147,7 @@ bool figures_compare_frames(const struct comparison *c, size_t a, size_t b, stru
 static size_t outliers_of(const struct comparison *c, size_t side, size_t work)
 {
     size_t count = (size_t)c->blocks * PASSES, outliers = 0;
-    double *values = passes(c, side, work, cpu_of), *sorted = passes(c, side, work, cpu_of);
+    double *values = passes(c, side, work, played_of), *sorted = passes(c, side, work, played_of);
     double median = statistics_median(sorted, count);
     for (size_t i = 0; i < count; i++) {
         sorted[i] = fabs(values[i] - median);

@@ -21,12 +21,12 @@ bool files_write_runs(const struct comparison *c, const char *path)
     if (!new_file_open(&file, path)) {
         return false;
     }
-    fputs("run,block,pass,side,work,cpu_s,wall_s,preempted,compile_s,frames\n", file.stream);
+    fputs("run,block,pass,side,work,core,cpu_s,start_s,wall_s,preempted,compile_s,frames\n", file.stream);
     for (size_t i = 0; i < c->run_count; i++) {
         const struct run *run = &c->runs[i];
-        fprintf(file.stream, "%zu,%u,%u,%s,%s,%.6f,%.6f,%ld,%.6f,%zu\n", i + 1, run->block, run->pass,
-                c->sides[run->side].name, c->works[run->work].name, run->cpu_s, run->wall_s, run->preempted,
-                run->compile_s, run->frame_count);
+        fprintf(file.stream, "%zu,%u,%u,%s,%s,%d,%.6f,%.6f,%.6f,%ld,%.6f,%zu\n", i + 1, run->block, run->pass,
+                c->sides[run->side].name, c->works[run->work].name, run->core, run->cpu_s, run->start_s,
+                run->wall_s, run->preempted, run->compile_s, run->frame_count);
     }
     return new_file_commit(&file);
 }
@@ -103,6 +103,7 @@ static void add_content(cJSON *root, const struct comparison *c)
         report_add_hash(work, "sha256", w->wad ? w->wad : w->replay);
         cJSON_AddNumberToObject(work, "frames", (double)w->frame_count);
         cJSON_AddNumberToObject(work, "tics", w->tics);
+        cJSON_AddNumberToObject(work, "turn", w->turn);
         cJSON_AddItemToArray(works, work);
         tics += w->tics;
     }
@@ -132,13 +133,14 @@ static void add_settings(cJSON *root, const struct comparison *c)
 static void add_passes(cJSON *variant, const struct comparison *c, size_t side)
 {
     size_t count = (size_t)c->blocks * PASSES;
-    double *cpu = memory_resize(NULL, (count + 1) * sizeof *cpu);
-    figures_passes(c, side, cpu);
+    double *cpu = memory_resize(NULL, (2 * count + 1) * sizeof *cpu), *start = cpu + count;
+    figures_passes(c, side, cpu, start);
     cJSON *runs = cJSON_AddArrayToObject(variant, "runs");
     for (size_t i = 0; i < count; i++) {
         cJSON *run = cJSON_CreateObject();
         cJSON_AddNumberToObject(run, "block", (double)(i / PASSES + 1));
         cJSON_AddNumberToObject(run, "cpu_s", cpu[i]);
+        cJSON_AddNumberToObject(run, "start_s", start[i]);
         cJSON_AddItemToArray(runs, run);
     }
     free(cpu);
@@ -169,6 +171,7 @@ static void add_variant(cJSON *variants, const struct comparison *c, size_t side
     }
     add_passes(variant, c, side);
     cJSON_AddNumberToObject(variant, "cpu_s", f.cpu_s);
+    cJSON_AddNumberToObject(variant, "start_s", f.start_s);
     cJSON_AddNumberToObject(variant, "wall_s", f.wall_s);
     cJSON_AddNumberToObject(variant, "frames", (double)f.frames.frames);
     report_add_times(variant, &f.frames);

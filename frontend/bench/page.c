@@ -110,19 +110,21 @@ static void write_gates(FILE *to, const struct comparison *c)
 
 static void write_figures(FILE *to, const struct comparison *c)
 {
-    fputs(
-        "<table><tr><th></th><th>CPU s<br>a pass</th><th>wall s</th><th>median<br>ms a frame</th><th>p95</th>"
-        "<th>p99</th><th>p99.9</th><th>slowest</th><th>1 % low,<br>percentile</th><th>1 % "
-        "low,<br>average</th>"
-        "<th>stutter</th><th>steady</th><th>million<br>instr. / s</th><th>left out</th></tr>\n",
-        to);
+    fputs("<table><tr><th></th><th>CPU s<br>a pass</th><th>start</th><th>wall s</th><th>median<br>ms a "
+          "frame</th><th>p95</th>"
+          "<th>p99</th><th>p99.9</th><th>slowest</th><th>1 % low,<br>percentile</th><th>1 % "
+          "low,<br>average</th>"
+          "<th>stutter</th><th>steady</th><th>million<br>instr. / s</th><th>left out</th></tr>\n",
+          to);
     for (size_t s = 0; s < c->side_count; s++) {
         struct side_figures f;
         figures_of_side(c, s, &f);
         const struct frame_statistics *t = &f.frames;
         fputs("<tr><td>", to);
         write_name(to, c, s);
-        fprintf(to, "</td><td>%.3f</td><td>%.3f</td>", f.cpu_s, f.wall_s);
+        fprintf(to, "</td><td>%.3f</td>", f.cpu_s);
+        fprintf(to, f.has_frames ? "<td>%.3f</td>" : "<td>–</td>", f.start_s);
+        fprintf(to, "<td>%.3f</td>", f.wall_s);
         if (f.has_frames) {
             double all = f.retired + f.credited;
             fprintf(to,

@@ -40,8 +40,13 @@ void plot_data_make(struct plot_data *data, const struct comparison *c)
         frame_statistics_take(&sample, &statistics); // sorts them
         data->sides[side].sorted = sample.ms;
         data->sides[side].sorted_count = sample.count;
-        data->sides[side].passes = memory_resize(NULL, (size_t)c->blocks * PASSES * sizeof(double) + 1);
-        figures_passes(c, side, data->sides[side].passes);
+        size_t count = (size_t)c->blocks * PASSES;
+        double *cpu = memory_resize(NULL, (2 * count + 1) * sizeof *cpu), *start = cpu + count;
+        figures_passes(c, side, cpu, start);
+        for (size_t i = 0; i < count; i++) {
+            cpu[i] -= start[i];
+        }
+        data->sides[side].passes = cpu;
     }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
 #include "runner.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,10 @@ enum { PROFILED_MOST = 20, PROFILED_FEW = 2 }; // passes
 // For looking where time goes.
 static const double profile_seconds = 8;
 
+// A turn of the faster side: short beside the times for which a processor keeps its speed, long beside what
+// it takes to change from one process to the other.
+static const double turn_seconds = 0.003;
+
 // Times have settled when the round before took no side over 5 % more, and translating next to none of it.
 static const double settled_share = 0.95, compiling_share = 0.01;
 
@@ -28,23 +34,36 @@ static double since(int64_t start)
     return (double)(clock_now_ns() - start) / 1e9;
 }
 
-// Makes one run and keeps it. False: *failure, or interrupted.
+// Makes runs, together, and keeps them. False: *failure, or interrupted.
+static bool make_runs(struct comparison *c, const struct workshop *shop, enum errand errand, struct run *runs,
+                      size_t count, struct failure *failure)
+{
+    bool good = child_run(c, shop, errand, runs, count, failure);
+    bool kept = good && errand != ERRAND_SOUND && errand != ERRAND_PROFILE;
+    for (size_t i = 0; i < count; i++) {
+        struct run *run = &runs[i];
+        if (!kept || run->block == 0) {
+            free(run->rows);
+            run->rows = NULL;
+        }
+        if (!kept) {
+            free(run->frame_ms);
+        }
+    }
+    if (kept) {
+        c->runs = memory_resize(c->runs, (c->run_count + count) * sizeof *c->runs);
+        memcpy(c->runs + c->run_count, runs, count * sizeof *runs);
+        c->run_count += count;
+    }
+    return good;
+}
+
+// One by itself, on any core.
 static bool make_run(struct comparison *c, const struct workshop *shop, enum errand errand, struct run run,
                      struct failure *failure)
 {
-    bool good = child_run(c, shop, errand, &run, failure);
-    if (!good || errand == ERRAND_SOUND || errand == ERRAND_PROFILE) {
-        free(run.frame_ms);
-        free(run.rows);
-        return good;
-    }
-    if (run.block == 0) {
-        free(run.rows);
-        run.rows = NULL;
-    }
-    c->runs = memory_resize(c->runs, (c->run_count + 1) * sizeof *c->runs);
-    c->runs[c->run_count++] = run;
-    return true;
+    run.core = -1;
+    return make_runs(c, shop, errand, &run, 1, failure);
 }
 
 static bool go_on(const struct comparison *c)
@@ -145,6 +164,20 @@ static double block_seconds(const struct comparison *c)
     return sum;
 }
 
+// The last round tells how many frames a turn has.
+static void plan_turns(struct comparison *c)
+{
+    for (size_t i = 0; i < c->run_count; i++) {
+        const struct run *run = &c->runs[i];
+        struct work *w = &c->works[run->work];
+        if (run->pass == c->warm_rounds && run->side < TOGETHER) {
+            double frames = (double)run->frame_count * turn_seconds / run->wall_s;
+            uint32_t turn = frames < 1 ? 1 : (uint32_t)frames;
+            w->turn = turn > w->turn ? turn : w->turn;
+        }
+    }
+}
+
 // Where time goes, of settled sides: of runs by themselves, as taking samples takes time, too.
 static bool profile(struct comparison *c, const struct workshop *shop, const struct runner_orders *orders,
                     struct failure *failure)
@@ -196,6 +229,15 @@ static void shuffle(size_t *items, size_t count, struct draw *draw)
     }
 }
 
+static void reverse(size_t *items, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        size_t kept = items[i];
+        items[i] = items[count - 1 - i];
+        items[count - 1 - i] = kept;
+    }
+}
+
 static void drop_block(struct comparison *c, size_t from)
 {
     while (c->run_count > from) {
@@ -205,25 +247,72 @@ static void drop_block(struct comparison *c, size_t from)
     }
 }
 
+// One of those that we may run on; -1, if there are more of them than can be told.
+static int draw_core(struct draw *draw)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set)) {
+        return -1;
+    }
+    size_t left = draw_next(draw, (size_t)CPU_COUNT(&set));
+    for (int core = 0;; core++) {
+        if (CPU_ISSET((size_t)core, &set) && left-- == 0) {
+            return core;
+        }
+    }
+}
+
+// An order of all sides in which those two that run together are neighbours.
+static void order(size_t *sides, size_t count, struct draw *draw)
+{
+    size_t groups[8], at = 0;
+    shuffle(groups, count - 1, draw);
+    for (size_t i = 0; i < count - 1; i++) {
+        if (groups[i]) {
+            sides[at++] = groups[i] + 1;
+        } else {
+            size_t first = draw_next(draw, TOGETHER);
+            sides[at++] = first;
+            sides[at++] = !first;
+        }
+    }
+}
+
+static bool make_pass(struct comparison *c, const struct workshop *shop, const struct run *as,
+                      const size_t *sides, struct failure *failure)
+{
+    struct run runs[TOGETHER];
+    bool good = true;
+    for (size_t i = 0, count; good && i < c->side_count; i += count) {
+        count = sides[i] < TOGETHER ? TOGETHER : 1;
+        for (size_t k = 0; k < count; k++) {
+            runs[k] = *as;
+            runs[k].side = sides[i + k];
+        }
+        good = go_on(c) && make_runs(c, shop, ERRAND_TIMES, runs, count, failure);
+    }
+    return good;
+}
+
 static bool make_block(struct comparison *c, const struct workshop *shop, unsigned block, struct draw *draw,
                        int64_t start, struct failure *failure)
 {
-    size_t sides[8], *works = memory_resize(NULL, c->work_count * sizeof *works),
-                     each = c->side_count * PASSES;
-    size_t all = each * c->work_count, done = all * (block - 1);
+    size_t sides[8], *works = memory_resize(NULL, c->work_count * sizeof *works);
+    size_t all = c->work_count * PASSES, done = all * (block - 1);
     bool good = true;
     shuffle(works, c->work_count, draw);
+    struct run run = {.block = block, .core = draw_core(draw)};
     for (size_t i = 0; good && i < all; i++, done++) {
-        size_t at = i % each;
-        if (at == 0) {
-            shuffle(sides, c->side_count, draw);
+        if (i % PASSES == 0) {
+            order(sides, c->side_count, draw);
+        } else {
+            reverse(sides, c->side_count);
         }
-        struct run run = {.block = block,
-                          .pass = at < c->side_count ? 1 : 2,
-                          .work = works[i / each],
-                          .side = sides[at < c->side_count ? at : each - 1 - at]};
-        stage_tell(done, done ? since(start) / (double)done * (double)(all * c->planned - done) : 0);
-        good = go_on(c) && make_run(c, shop, ERRAND_TIMES, run, failure);
+        run.work = works[i / PASSES];
+        run.pass = 1 + (unsigned)(i % PASSES);
+        stage_tell(done * c->side_count,
+                   done ? since(start) / (double)done * (double)(all * c->planned - done) : 0);
+        good = make_pass(c, shop, &run, sides, failure);
     }
     free(works);
     return good;
@@ -253,6 +342,7 @@ bool runner_run(struct comparison *c, const struct workshop *shop, const struct 
     bool good = compare_sound(c, shop, failure) && (!go_on(c) || warm_up(c, shop, most, failure)) &&
                 (!go_on(c) || profile(c, shop, orders, failure));
     if (good && go_on(c)) {
+        plan_turns(c);
         c->planned = count_blocks(c, orders, quick_seconds - since(start));
         good = measure(c, shop, failure);
     }

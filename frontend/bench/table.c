@@ -18,6 +18,7 @@ static const struct {
 } rows[] = {
 #define FRAMES(field) offsetof(struct side_figures, frames) + offsetof(struct frame_statistics, field), true
     {"CPU seconds a pass, median", "%.4f", offsetof(struct side_figures, cpu_s), false},
+    {"of these until the first turn was over", "%.4f", offsetof(struct side_figures, start_s), true},
     {"wall seconds a pass, median", "%.4f", offsetof(struct side_figures, wall_s), false},
     {"ms a frame, median", "%.4f", FRAMES(p50)},
     {"ms, 95 % of the frames at most (p95)", "%.4f", FRAMES(p95)},

@@ -37,6 +37,7 @@ static const struct option own_options[] = {
     {"overlay-scale", OPTION_SETTING, "overlay.scale", 0},
     {"headless", OPTION_HEADLESS, 0, 0},
     {"frames", OPTION_COUNT, "frames", offsetof(struct options, frames)},
+    {"turns", OPTION_COUNT, "frames", offsetof(struct options, turns)},
     {"screenshot", OPTION_FRAME_FILE, "shot.png", offsetof(struct options, screenshots)},
     {"state", OPTION_PATH, 0, offsetof(struct options, state)},
     {"save-state", OPTION_FRAME_FILE, "game.state", offsetof(struct options, saves)},
@@ -406,7 +407,7 @@ void doom_options_print_help(FILE *stream)
           "  --ab loops|dispatch|idle|engine|neural  what is compared; or A,B: settings or options\n"
           "  --against native,qemu beside them; --runs N a side, --warmup TICS, --out DIR, --plot FILE.svg\n"
           "  --split loops|dispatch|engine|neural  play both at once, side by side, with the time of each\n"
-          "  --compare EARLIER.json LATER.json  of two reports: is the later one slower?\n"
+          "  --compare EARLIER.json LATER.json  is the later one slower? (--turns N: for --bench)\n"
           "information\n"
           "  --doctor (what works here), --list-wads, --list-keys, --features, --version, --help\n"
           "  --dump-config, --config FILE, --set SECTION.KEY=VALUE, --log-level error|warning|info|debug\n"

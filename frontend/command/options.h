@@ -69,6 +69,7 @@ struct options {
     bool dispatch_given, loops_given, idle_given; // by --opt, which wins over --neural
     uint64_t explain_loop; // its address, or 0
     uint32_t frames; // stop after that many; 0: when the game ends
+    uint32_t turns; // give way after each so many; 0: never
     struct frame_orders screenshots, saves; // pictures; states of the machine
     char *frame_hash, *stats, *profile, *csv, *json, *wav, *audio_hash, *config_file,
         *models; // paths or NULL

@@ -96,6 +96,14 @@ void figures_jump(struct figures *f, machine *m, int64_t now)
     f->demo_seen = false;
 }
 
+void figures_leave_out(struct figures *f, int64_t ns)
+{
+    f->started_ns += ns;
+    f->last_frame_ns += ns;
+    f->demo_first_ns += ns;
+    f->demo_last_ns += ns;
+}
+
 void figures_end(struct figures *f, const machine *m)
 {
     struct device_info info;

@@ -31,6 +31,8 @@ void figures_take(struct figures *f, machine *m, const struct machine_frame *fra
                   unsigned speed, struct frame_figures *figures);
 // The machine is another one than it was, now: what comes is not counted against what was. Holds the lock.
 void figures_jump(struct figures *f, machine *m, int64_t now);
+// So much time is to count in nothing: all that was stamped moves up. Holds the lock.
+void figures_leave_out(struct figures *f, int64_t ns);
 // A timed demo may have ended with the game. Holds the lock.
 void figures_end(struct figures *f, const machine *m);
 // Copies the last frames, oldest first. Holds the lock.

@@ -162,7 +162,7 @@ static void present(void *user, const struct machine_frame *frame)
     if (s->callbacks.wake) {
         s->callbacks.wake(s->callbacks.user);
     }
-    s->figures.last_present_ns = clock_now_ns() - now;
+    s->figures.last_present_ns = clock_now_ns() - s->figures.last_frame_ns;
     hold_back(s);
     s->stands_at_frame = s->between_asked || s->timeline.on;
     if (s->stands_at_frame || stand_is_due(s)) {

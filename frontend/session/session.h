@@ -159,6 +159,10 @@ void session_keep_past(struct session *s, size_t bytes, unsigned run_ahead);
 // While it is on, the game goes back, twice as fast as it went; it goes on from there.
 void session_rewind(struct session *s, bool on);
 
+// On the emulation thread, while a frame is presented: calls wait, and leaves the time that takes out of all
+// figures and of the guest's clock.
+void session_leave_out(struct session *s, void (*wait)(void *user), void *user);
+
 // Pausing also stops the guest's clock. A step runs until the next frame has been presented.
 void session_pause(struct session *s, bool paused);
 void session_step(struct session *s);

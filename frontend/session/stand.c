@@ -162,6 +162,17 @@ void stand(struct session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+void session_leave_out(struct session *s, void (*wait)(void *user), void *user)
+{
+    int64_t from = clock_now_ns();
+    machine_set_clock_paused(s->machine, true);
+    wait(user);
+    machine_set_clock_paused(s->machine, false);
+    pthread_mutex_lock(&s->lock);
+    figures_leave_out(&s->figures, clock_now_ns() - from);
+    pthread_mutex_unlock(&s->lock);
+}
+
 void session_call(struct session *s, void (*call)(void *user, struct session *s), void *user)
 {
     pthread_mutex_lock(&s->lock);

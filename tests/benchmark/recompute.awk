@@ -19,9 +19,10 @@ file == 1 {
     if ($2 > 0) {
         s = side_number[$4]
         pass = ($2 - 1) * 2 + $3
-        cpu[s, pass] += $6
-        work_cpu[s, work_seen[$5], pass] += $6
-        wall[s, pass] += $7
+        cpu[s, pass] += $7
+        start[s, pass] += $8
+        work_cpu[s, work_seen[$5], pass] += $7 - $8
+        wall[s, pass] += $9
         pass_of[$1] = pass
         if ($2 > blocks)
             blocks = $2
@@ -159,6 +160,7 @@ END {
     passes = 2 * blocks
     for (s = 1; s <= sides; s++) {
         f_cpu[s] = median_pass(cpu, s)
+        f_start[s] = median_pass(start, s)
         f_wall[s] = median_pass(wall, s)
         n = frames[s]
         split("", v)
@@ -182,6 +184,7 @@ END {
         f_skipped[s] = skipped[s] / passes
     }
     row("CPU seconds a pass, median", "%.4f", f_cpu)
+    row("of these until the first turn was over", "%.4f", f_start)
     row("wall seconds a pass, median", "%.4f", f_wall)
     row("ms a frame, median", "%.4f", f50)
     row("ms, 95 % of the frames at most (p95)", "%.4f", f95)
@@ -199,7 +202,7 @@ END {
     row("rounds of loops skipped, pass", "%.0f", f_skipped)
 
     for (i = 1; i <= passes; i++) {
-        one[i] = cpu[1, i]; two[i] = cpu[2, i]
+        one[i] = cpu[1, i] - start[1, i]; two[i] = cpu[2, i] - start[2, i]
     }
     print_ratio("CPU time", one, two, 1, 2)
     for (run in pass_of) {
