@@ -110,7 +110,8 @@ static void write_gates(FILE *to, const struct comparison *c)
 
 static void write_figures(FILE *to, const struct comparison *c)
 {
-    fputs("<table><tr><th></th><th>CPU s<br>a pass</th><th>start</th><th>wall s</th><th>median<br>ms a "
+    fputs("<table><tr><th></th><th>CPU s<br>a pass</th><th>of it<br>the start</th><th>wall "
+          "s</th><th>median<br>ms a "
           "frame</th><th>p95</th>"
           "<th>p99</th><th>p99.9</th><th>slowest</th><th>1 % low,<br>percentile</th><th>1 % "
           "low,<br>average</th>"

@@ -146,7 +146,7 @@ static void draw_runs(const struct plot_data *data, FILE *to)
         most = fmax(most, data->sides[i % 2].passes[i / 2]);
     }
     struct axes axes = {.to = to, .x0 = 0.5, .x1 = (double)count + 0.5, .y0 = 0, .y1 = round_up(most * 1.05)};
-    axes_begin(&axes, "CPU seconds", "in the order they ran");
+    axes_begin(&axes, "CPU seconds behind the start", "in the order they ran");
     for (size_t i = 0; i < count; i++) {
         axes_point(&axes, (double)i + 1, data->sides[0].passes[i], 0);
         axes_point(&axes, (double)i + 1, data->sides[1].passes[i], 1);
