@@ -48,10 +48,10 @@ static _Noreturn void fail(const char *what, const char *which)
 static void read_object(const char *path)
 {
     FILE *f = fopen(path, "rb");
-    if (!f || fseek(f, 0, SEEK_END) != 0)
+    long end = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
+    if (end < 0 || fseek(f, 0, SEEK_SET) != 0)
         fail("cannot be read", path);
-    size_t size = (size_t)ftell(f);
-    rewind(f);
+    size_t size = (size_t)end;
     object.bytes = malloc(size);
     if (!object.bytes || fread(object.bytes, 1, size, f) != size)
         fail("cannot be read", path);
