@@ -329,6 +329,10 @@ int main(int argc, char **argv)
         checked += run;
         left += blocks ? blocks_length(g->blocks, op_at(&g->cpu, pc)->handler) != length : !run;
     }
+    if (blocks && left * 3 > checked * 2) {
+        printf("not ok words: %u of %u sequences are not whole in a block\n", left, checked);
+        failures++;
+    }
     if (!failures)
         printf("ok words: %u sequences of %u, %u not %s%s\n", checked, length, left,
                blocks ? "whole in a block" : "translated", precise ? "; faults are precise" : "");

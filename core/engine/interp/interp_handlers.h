@@ -86,16 +86,11 @@ typedef op *handler_function(cpu *c, op *o, const char *code);
 // Threaded: a handler jumps to the next one. This needs the compiler to make sibling calls, which it does not
 // without optimisation or with a sanitizer; then, and behind the handlers of interp_vector.c, the loop in
 // run_from goes on.
-#if defined(__clang__)
-#define SIBLING_CALL __attribute__((musttail))
-#else
-#define SIBLING_CALL
-#endif
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(INTERP_UNTHREADED)
 #define GO_ON(next)                                                                                          \
     do {                                                                                                     \
         op *next_op = (next);                                                                                \
-        SIBLING_CALL return HANDLER(next_op)(c, next_op, code);                                              \
+        return HANDLER(next_op)(c, next_op, code);                                                           \
     } while (0)
 #else
 #define GO_ON(next) return (next)
@@ -153,17 +148,19 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
         c->retired_bias += BRANCH_BIAS(o);                                                                   \
         GO_ON(BRANCH_TARGET(o));                                                                             \
     } while (0)
-#define TAKE_BACKWARD(o)                                                                                     \
+// To the target, by GO there.
+#define TAKE_BACKWARD_TO(o, to, GO)                                                                          \
     do {                                                                                                     \
-        op *target = BRANCH_TARGET(o);                                                                       \
+        op *target = (to);                                                                                   \
         if (__builtin_expect(branch_ends_budget(c, o, target), 0)) {                                         \
             (o)->count++;                                                                                    \
             return interp_stop_at(c, target, STOP_BUDGET);                                                   \
         }                                                                                                    \
         if (__builtin_expect(++(o)->count % HOT_LOOP == 0, 0))                                               \
             return interp_hot_loop(c, o, target, code);                                                      \
-        GO_ON(target);                                                                                       \
+        GO(target);                                                                                          \
     } while (0)
+#define TAKE_BACKWARD(o) TAKE_BACKWARD_TO(o, BRANCH_TARGET(o), GO_ON)
 #define CALL_BACKWARD(o)                                                                                     \
     do {                                                                                                     \
         op *target = BRANCH_TARGET(o);                                                                       \

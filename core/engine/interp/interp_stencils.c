@@ -112,16 +112,8 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     CONDITION_FORM(name, variant, given, 12, TAKE)
 // The branch back to where the block begins. Should something else have come to stand there, it is come to
 // when the loop is hot once more, or has been left.
-#define TAKE_TO_START(o)                                                                                     \
-    do {                                                                                                     \
-        if (__builtin_expect(branch_ends_budget(c, o, block), 0)) {                                          \
-            (o)->count++;                                                                                    \
-            return interp_stop_at(c, block, STOP_BUDGET);                                                    \
-        }                                                                                                    \
-        if (__builtin_expect(++(o)->count % HOT_LOOP == 0, 0))                                               \
-            return interp_hot_loop(c, o, block, code);                                                       \
-        SIBLING(stencil_start, block, code, last, before);                                                   \
-    } while (0)
+#define GO_TO_START(block) SIBLING(stencil_start, block, code, last, before)
+#define TAKE_TO_START(o) TAKE_BACKWARD_TO(o, block, GO_TO_START)
 
 #define STENCIL_OP(name) OP_ALL_FORMS(name, 0, )
 #define STENCIL_CONDITION(name)                                                                              \

@@ -8,18 +8,24 @@
 #include "core/isa/cpu.h"
 #include "stencil.h"
 
-enum { MEMORY_BYTES = 32 << 20, ALIGNMENT = 16, UNKNOWN = STENCIL_FLAGS_KINDS, NO_REGISTER = 255 };
+enum {
+    MEMORY_BYTES = 32 << 20,
+    ROOM = 16 << 10, // for any block
+    ALIGNMENT = 16,
+    UNKNOWN = STENCIL_FLAGS_KINDS,
+    NO_REGISTER = 255,
+};
 
 struct blocks {
     const struct stencils *level;
     block_handler *handler;
     const uint8_t *base; // what handlers count from
-    struct code_memory memory; // no code: the host denied it
+    struct code_memory memory; // of size 0: the host denied it
 };
 
 bool blocks_can(const struct blocks *b, enum insn id)
 {
-    return b->memory.code && (b->level->first[id] || b->handler(id));
+    return b->memory.size - b->memory.used >= ROOM && (b->level->first[id] || b->handler(id));
 }
 
 // ---- which variant ----

@@ -25,7 +25,7 @@ typedef const void *block_handler(enum insn id);
 struct blocks *blocks_create(const void *code, block_handler *handler);
 void blocks_destroy(struct blocks *b);
 
-// Whether an instruction can be part of a block, as a rule.
+// Whether an instruction can be part of a block, as a rule; none can when there is no more room.
 bool blocks_can(const struct blocks *b, enum insn id);
 
 // Makes a block of the instructions ids[0..*count), decoded as ops, the first of which is at pc; all can be a

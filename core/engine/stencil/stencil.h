@@ -31,7 +31,7 @@ enum { STENCIL_CONDITIONS = 14, STENCIL_FLAGS_KINDS = 4 };
 
 // Each variant has up to 16 forms, by which registers are at hand: 1 the one written last, 2 the one before,
 // 0 neither. 0 to 8 are of Xn and Xm, 9 to 14 of Xd and Xn; FORM_WIDE is for an immediate that does not fit
-// into a hole, or where none is looked at. What does not make a difference is left out.
+// into a hole, or where none is looked at.
 enum stencil_form { FORM_PLAIN, FORM_WITH_D = 9, FORM_WIDE = 15, FORM_COUNT };
 #define FORM_HAS_N(form) ((form) == FORM_WIDE ? 0 : (form) % 3)
 #define FORM_HAS_M(form) ((form) < FORM_WITH_D ? (form) / 3 : 0)
@@ -71,7 +71,7 @@ struct stencils {
     const uint8_t *code, *constants;
     const struct hole *holes;
     const struct stencil *all; // but for all[0], which is none
-    const uint16_t *numbers; // in all, of each variant's FORM_COUNT forms; 0: that form is left out
+    const uint16_t *numbers; // in all, of each variant's FORM_COUNT forms; 0: there is none
     const uint16_t *first; // in numbers, by enum insn: of variant 0; 0: the instruction has no stencil
     const void *const *hosts; // functions of ours
     uint16_t end, call; // in all: those that are of no instruction

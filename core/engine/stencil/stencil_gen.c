@@ -15,7 +15,6 @@
 
 enum {
     LONGEST = 200, // bytes: longer ones are left to the interpreter's handlers
-    VARIANTS_MAX = 64,
     HOLES_MAX = 64,
     HOSTS_MAX = 128,
     CONSTANTS_MAX = 4096,
@@ -218,7 +217,7 @@ static void *more(void *p, size_t count, size_t size)
     return p;
 }
 
-// Whether there is just that in the form that comes before.
+// Whether the stencil is just that.
 static bool is_like(const struct stencil *s, const uint8_t *code, size_t size, const struct hole *holes,
                     unsigned count)
 {
@@ -226,7 +225,7 @@ static bool is_like(const struct stencil *s, const uint8_t *code, size_t size, c
            memcmp(all_holes + s->holes, holes, count * sizeof *holes) == 0;
 }
 
-// Adds a form of an instruction: nothing where it is like the plain one.
+// Adds a form of an instruction; one that is like the plain one shares its stencil.
 static void add_form(const Elf64_Sym *symbol, unsigned plain)
 {
     uint8_t code[LONGEST];
@@ -235,10 +234,13 @@ static void add_form(const Elf64_Sym *symbol, unsigned plain)
     unsigned count;
     numbers = more(numbers, number_count + 1, sizeof *numbers);
     numbers[number_count++] = 0;
-    if (!symbol || !take(symbol, code, &size, holes, &count) ||
-        (plain && is_like(&stencils[plain], code, size, holes, count)))
+    if (!symbol || !take(symbol, code, &size, holes, &count))
         return;
-    if (stencil_count > UINT16_MAX)
+    if (plain && is_like(&stencils[plain], code, size, holes, count)) {
+        numbers[number_count - 1] = (uint16_t)plain;
+        return;
+    }
+    if (stencil_count > UINT16_MAX || number_count > UINT16_MAX)
         fail("there are more stencils than fit", "");
     numbers[number_count - 1] = (uint16_t)stencil_count;
     stencils = more(stencils, stencil_count + 1, sizeof *stencils);
@@ -246,7 +248,7 @@ static void add_form(const Elf64_Sym *symbol, unsigned plain)
                                                  .holes = (uint32_t)hole_total,
                                                  .size = (uint16_t)size,
                                                  .hole_count = (uint16_t)count};
-    all_code = more(all_code, code_size + size + 1, 1);
+    all_code = more(all_code, code_size + size, 1);
     memcpy(all_code + code_size, code, size);
     code_size += size;
     all_holes = more(all_holes, hole_total + count + 1, sizeof *all_holes);
