@@ -116,6 +116,7 @@ typedef struct cpu {
     uint64_t fault_address;
     uint32_t fault_kind; // enum fault_kind
     bool fault_is_store;
+    uint64_t regions_begin; // of translated code: below are the functions that call it
     uint64_t wild_address; // where translated code raises a fault beyond the 4 GiB; 0 = nowhere
 } cpu;
 

@@ -104,6 +104,7 @@ static void invalidate_code(cpu *c, uint64_t address)
 #define TO_CPU(name, index) guest_cpu.x[index] = name;
 #define FROM_CPU(name, index) .name = guest_cpu.x[index],
 #define FROM_CPU_ARGUMENT(name, index) , guest_cpu.x[index]
+#define FROM_PARAMETER(name, index) .name = name,
 #define FROM_RESULT(name, index) , p.name
 
 struct passed {
@@ -133,6 +134,16 @@ static inline void spill(uint64_t budget GLUE_PASSED(PARAMETER))
                                GLUE_PASSED(FROM_CPU).pc = guest_cpu.pc};                                     \
     }
 GLUE_WAYS_BACK(DEFINE_WAY_BACK)
+
+// Where an indirect branch goes that finds no translated code. If no region waits for this one to return,
+// that is who entered it: a function that jumps through a table for long, as interpreters do, would else use
+// up the host's stack.
+REGION_CALL struct passed cold_jump(uint64_t budget GLUE_PASSED(PARAMETER))
+{
+    if ((uintptr_t)__builtin_return_address(0) < guest_cpu.regions_begin)
+        return (struct passed){.budget = budget, GLUE_PASSED(FROM_PARAMETER).pc = guest_cpu.cold_pc};
+    return cold_call(budget GLUE_PASSED(ARGUMENT));
+}
 
 // Called by the host: runs the region on guest_cpu, which holds the whole state before and after.
 void enter_region(region_function *region)

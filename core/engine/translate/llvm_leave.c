@@ -95,7 +95,7 @@ void leave_go_on(struct build *u, LLVMValueRef pc, const struct region_block *b,
     leave_to(u, pc, &nothing);
 }
 
-LLVMValueRef leave_code_for(struct build *u, LLVMValueRef target)
+LLVMValueRef leave_code_for(struct build *u, LLVMValueRef target, const char *otherwise)
 {
     struct jit *j = u->j;
     LLVMValueRef table = build_global(u, "indirect_table", j->i64);
@@ -110,7 +110,7 @@ LLVMValueRef leave_code_for(struct build *u, LLVMValueRef target)
         j->ptr, "");
     LLVMBuildStore(u->at, target, build_cpu_field(u, offsetof(cpu, cold_pc)));
     return LLVMBuildSelect(u->at, LLVMBuildICmp(u->at, LLVMIntEQ, pc, target, ""), code,
-                           leave_glue(u, GLUE_WAY_BACK(call)), "");
+                           leave_glue(u, otherwise), "");
 }
 
 // ---- ways out that are seldom taken ----

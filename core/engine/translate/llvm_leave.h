@@ -25,8 +25,9 @@ void leave_seldom_to(struct build *u, LLVMValueRef pc, const var_set *dirty);
 void leave_seldom_by(struct build *u, LLVMValueRef cell, const var_set *dirty);
 // The glue's function with that name.
 LLVMValueRef leave_glue(struct build *u, const char *name);
-// The code for an indirect branch to target: from the table, or the glue that finds it out.
-LLVMValueRef leave_code_for(struct build *u, LLVMValueRef target);
+// The code for an indirect branch to target: from the table, or the glue's function that takes over if it is
+// not there.
+LLVMValueRef leave_code_for(struct build *u, LLVMValueRef target, const char *otherwise);
 // Calls code with the passed registers; they are up to date in the variables afterwards. Returns the next pc.
 LLVMValueRef leave_call(struct build *u, LLVMValueRef code);
 // After a call: goes on at the block if the callee returned to its pc, else leaves.

@@ -56,14 +56,14 @@ static void add_terminator(struct build *u, unsigned index)
     }
     case END_CALL_INDIRECT:
         leave_store(u, &dirty);
-        leave_go_on(u, leave_call(u, leave_code_for(u, x->result)), b, b->target_pc);
+        leave_go_on(u, leave_call(u, leave_code_for(u, x->result, GLUE_WAY_BACK(call))), b, b->target_pc);
         break;
     case END_INDIRECT:
         if (u->r->ops[b->first + b->count - 1].insn == INSN_ret) {
             leave_to(u, x->result, &dirty);
         } else {
             leave_store(u, &dirty);
-            leave_jump(u, leave_code_for(u, x->result));
+            leave_jump(u, leave_code_for(u, x->result, GLUE_WAY_BACK(jump)));
         }
         break;
     case END_RETURN: {

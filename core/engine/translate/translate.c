@@ -430,6 +430,7 @@ struct translator *translator_create(struct guest *g, bool precise, struct error
         translator_destroy(t);
         return NULL;
     }
+    g->cpu.regions_begin = low_address(t->code.code + t->code.used);
     pthread_atfork(NULL, NULL, note_fork);
     return t;
 }
