@@ -70,7 +70,7 @@ struct guest {
     struct loop_trace *trace; // NULL: no loop is traced (machine_trace_loop)
 
     int64_t granted; // the budget of the interp_run under way, but for what has been added to stats.retired
-    uint64_t interpreted; // instructions, but for those in front of system calls and faults
+    uint64_t interpreted; // instructions, and CHANGE_COST; not those in front of system calls and faults
     int64_t interpreting_since; // the budget when the interpreter was come to last
     uint64_t code_changes; // how often code has been written or unmapped
     bool translating; // the engine that is in use
