@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/engine/translate/translate.h"
+#include "core/state/counts.h"
 #include "profile_map.h"
 
 // Of a sample: the host's general registers, the one that the interpreter keeps its op in first, and words
@@ -46,8 +47,8 @@ struct profile {
     uint64_t began_ns, ended_ns; // CPU time of the emulation thread
 
     struct machine_profile_row *rows;
-    size_t row_count, row_room;
-    uint64_t samples;
+    size_t row_count, row_room, last_row; // last_row: that was found last
+    uint64_t samples, instructions; // of all rows
     struct known *known; // by hash; a power of two of them
     size_t known_count, known_room;
     volatile bool stale; // known and the map are of other code
@@ -114,14 +115,13 @@ bool profile_note_signal(const void *siginfo, void *context)
 
 // ---- when ----
 
-static void start(struct profile *p)
+static void start_sampling(struct profile *p)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGBUS};
     event.sigev_value.sival_ptr = (void *)&mark;
     event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
     const struct itimerspec interval = {{0, INTERVAL_NS}, {0, INTERVAL_NS}};
     sampled = p;
-    p->began_ns = p->ended_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
     p->sampling = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &p->timer) == 0;
     if (!p->sampling || timer_settime(p->timer, 0, &interval, NULL) != 0)
         guest_log(p->guest, "there is no profile: the host denied a timer for it: %s", strerror(errno));
@@ -129,9 +129,12 @@ static void start(struct profile *p)
 
 void profile_begin(struct profile *p)
 {
-    if (!p->begun)
-        start(p);
+    if (p->begun)
+        return;
     p->begun = true;
+    p->began_ns = p->ended_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    if (p->guest->config.profile)
+        start_sampling(p);
 }
 
 void profile_end(struct profile *p)
@@ -151,9 +154,11 @@ static bool is_same_place(const struct machine_profile_row *row, enum machine_pr
 // Finds or adds the row; returns its index, or SIZE_MAX without memory.
 static size_t row_of(struct profile *p, enum machine_profile_kind kind, const struct profile_place *place)
 {
+    if (p->last_row < p->row_count && is_same_place(&p->rows[p->last_row], kind, place))
+        return p->last_row;
     for (size_t i = 0; i < p->row_count; i++)
         if (is_same_place(&p->rows[i], kind, place))
-            return i;
+            return p->last_row = i;
     if (p->row_count == p->row_room) {
         size_t room = p->row_room ? 2 * p->row_room : 256;
         void *more = realloc(p->rows, room * sizeof *p->rows);
@@ -167,7 +172,7 @@ static size_t row_of(struct profile *p, enum machine_profile_kind kind, const st
                                                          .start = place->start,
                                                          .header = place->header,
                                                          .branch = place->branch};
-    return p->row_count++;
+    return p->last_row = p->row_count++;
 }
 
 static size_t place_in_known(const struct profile *p, uint32_t pc, enum machine_profile_kind kind)
@@ -272,6 +277,25 @@ static void count(struct profile *p, const struct sample *s)
     }
 }
 
+// ---- instructions that have been counted ----
+
+static void add_instruction(void *user, uint32_t pc, uint64_t times)
+{
+    struct profile *p = user;
+    struct profile_place place = profile_map_find(p->map, pc);
+    size_t row = row_of(p, MACHINE_PROFILE_INTERPRETED, &place);
+    if (row == SIZE_MAX)
+        return;
+    p->rows[row].instructions += times;
+    p->instructions += times;
+}
+
+static void take_counts(struct profile *p)
+{
+    if (p->guest->counts)
+        counts_take(p->guest->counts, add_instruction, p);
+}
+
 void profile_take(struct profile *p)
 {
     while (p->tail != p->head) {
@@ -283,6 +307,7 @@ void profile_take(struct profile *p)
     if (!p->stale)
         return;
     p->stale = false;
+    take_counts(p);
     profile_map_forget(p->map);
     memset(p->known, 0, p->known_room * sizeof *p->known);
     p->known_count = 0;
@@ -293,20 +318,14 @@ void profile_forget(struct profile *p)
     p->stale = true;
 }
 
-static int by_samples(const void *a, const void *b)
-{
-    const struct machine_profile_row *x = a, *y = b;
-    return (x->samples < y->samples) - (x->samples > y->samples);
-}
-
 void profile_get(struct profile *p, struct machine_profile *profile)
 {
     profile_take(p);
-    p->stale = true; // known has the rows by their index
-    qsort(p->rows, p->row_count, sizeof *p->rows, by_samples);
+    take_counts(p);
     *profile = (struct machine_profile){.rows = p->rows,
                                         .row_count = p->row_count,
                                         .samples = p->samples,
+                                        .instructions = p->instructions,
                                         .lost = p->lost,
                                         .cpu_ns = p->ended_ns - p->began_ns};
 }

@@ -5,6 +5,8 @@
 // timers (250 times a second on Debian); waits have none, and on Linux 5.11 or later no system call is cut
 // short.
 //
+// Where instructions are counted (counts.h), they are told here by the same places.
+//
 // The signal is SIGBUS: with SIGSEGV it belongs to the engine (fault.h), so that no guest can block, ignore
 // or see it; and a fault that meets a sample is raised again when the sample is taken.
 #ifndef CORE_PROFILE_H
@@ -16,16 +18,16 @@
 
 struct profile;
 
-// NULL with *error.
+// NULL with *error. Samples are taken if g->config.profile says so.
 struct profile *profile_create(struct guest *g, struct error *error);
 void profile_destroy(struct profile *p); // NULL is ignored
 
-// The calling thread is the emulation thread, and at work: samples are taken of it from the first call on.
+// The calling thread is the emulation thread, and at work: its time counts from the first call on.
 void profile_begin(struct profile *p);
 // It goes on with something else.
 void profile_end(struct profile *p);
-// Finds out what has been sampled so far, while the guest's code and symbols are still those. Emulation
-// thread, or when that has ended.
+// Finds out what has been sampled, or counted of code that has changed, so far, while the guest's code and
+// symbols are still those. Emulation thread, or when that has ended.
 void profile_take(struct profile *p);
 // The guest's code has changed. Async-signal-safe.
 void profile_forget(struct profile *p);

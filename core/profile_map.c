@@ -23,6 +23,7 @@ struct profile_map {
     struct guest *guest;
     struct function *functions;
     size_t count, room;
+    size_t last; // that was found last; count: none
 };
 
 struct profile_map *profile_map_create(struct guest *g)
@@ -49,6 +50,7 @@ void profile_map_forget(struct profile_map *m)
 {
     for (size_t i = 0; i < m->count; i++)
         m->functions[i].current = false;
+    m->last = m->count;
 }
 
 // ---- the flow within a function ----
@@ -228,6 +230,11 @@ static uint32_t length_of(const struct guest *g, const char *name, uint32_t star
     return length;
 }
 
+static bool is_inside(const struct function *f, uint32_t pc)
+{
+    return f->name && pc >= f->start && (pc - f->start) / 4 < f->length;
+}
+
 static bool is_same(const struct function *f, const char *name, uint32_t start)
 {
     return f->start == start && (name ? f->name && strcmp(f->name, name) == 0 : !f->name);
@@ -235,12 +242,14 @@ static bool is_same(const struct function *f, const char *name, uint32_t start)
 
 static struct function *function_at(struct profile_map *m, uint32_t pc)
 {
+    if (m->last < m->count && is_inside(&m->functions[m->last], pc))
+        return &m->functions[m->last];
     uint64_t offset = pc % GUEST_PAGE;
     const char *name = m->guest->host->symbol(m->guest, pc, &offset);
     uint32_t start = name ? pc - (uint32_t)offset : pc & ~(uint32_t)(GUEST_PAGE - 1);
     for (size_t i = 0; i < m->count; i++)
         if (is_same(&m->functions[i], name, start))
-            return &m->functions[i];
+            return &m->functions[m->last = i];
     if (m->count == m->room) {
         size_t room = m->room ? 2 * m->room : 64;
         void *more = realloc(m->functions, room * sizeof *m->functions);
@@ -253,7 +262,7 @@ static struct function *function_at(struct profile_map *m, uint32_t pc)
     *f = (struct function){.start = start, .length = length_of(m->guest, name, start)};
     if (name && !(f->name = strdup(name)))
         return NULL;
-    m->count++;
+    m->last = m->count++;
     return f;
 }
 
