@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Samples of the emulation thread, by a timer of its CPU time: a signal, whose handler copies registers, the
-// top of the stack and guest.activity; what these say is found out later, on the emulation thread, between
-// two slices. A sample is taken where the thread uses its processor, as often as the host looks at such
-// timers (250 times a second on Debian); waits have none, and on Linux 5.11 or later no system call is cut
-// short.
+// top of the stack, guest.activity, and what tells who called (profile_callers.h); what these say is found
+// out later, on the emulation thread, between two slices. A sample is taken where the thread uses its
+// processor, as often as the host looks at such timers (250 times a second on Debian); waits have none, and
+// on Linux 5.11 or later no system call is cut short.
 //
 // Where instructions are counted (counts.h), they are told here by the same places.
 //

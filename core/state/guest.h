@@ -96,6 +96,10 @@ struct guest {
 
     volatile uint32_t activity; // enum activity
     volatile uint32_t activity_header;
+    // As the translated code that is running was entered, for samples of it.
+    struct guest_entry {
+        uint64_t pc, x29, x30;
+    } entered;
 
     enum machine_state state;
     int exit_status;

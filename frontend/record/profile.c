@@ -318,6 +318,17 @@ static void write_text(FILE *to, const struct report *r)
 
 // ---- as folded stacks ----
 
+// Whoever called, the outermost first.
+static void write_callers(FILE *to, const struct report *r, uint32_t caller)
+{
+    if (caller == MACHINE_PROFILE_UNKNOWN_CALLER) {
+        fputs("[unknown caller];", to);
+    } else if (caller != MACHINE_PROFILE_OUTERMOST) {
+        write_callers(to, r, r->profile.callers[caller].outer);
+        fprintf(to, "%s;", r->profile.callers[caller].function);
+    }
+}
+
 static void write_folded(FILE *to, const struct report *r)
 {
     for (size_t i = 0; i < r->profile.row_count; i++) {
@@ -327,6 +338,7 @@ static void write_folded(FILE *to, const struct report *r)
             continue;
         }
         char *name = name_of(row);
+        write_callers(to, r, row->caller);
         fputs(name, to);
         if (row->header) {
             fprintf(to, ";loop@%#" PRIx32, row->header);
