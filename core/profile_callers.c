@@ -25,23 +25,40 @@ static uint32_t code_address(uint64_t value)
     return value < GUEST_SPACE && value % 4 == 0 ? (uint32_t)value : 0;
 }
 
-// Reads the guest's memory, which need not be there. errno stays.
-static bool read_record(const struct guest *g, uint64_t address, uint64_t record[2])
+// A part of the guest's memory, up to the end of a page.
+struct window {
+    uint64_t start, size;
+    uint8_t bytes[GUEST_PAGE];
+};
+
+// Whether the record at address is in the window, which may become another one for that: memory that a guest
+// says is there need not be, and the kernel is asked as seldom as can be. errno stays.
+static bool look_at(struct window *w, const struct guest *g, uint64_t address)
 {
-    struct iovec to = {record, 16}, from = {g->memory.base + address, 16};
+    enum { RECORD = 16 };
+    if (w->size && address >= w->start && address - w->start <= w->size - RECORD)
+        return true;
     const int before = errno;
-    bool good = process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 16;
+    uint64_t size = GUEST_PAGE - address % GUEST_PAGE;
+    size = size < RECORD ? RECORD : size;
+    struct iovec to = {w->bytes, size}, from = {g->memory.base + address, size};
+    bool good = process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)size;
     errno = before;
+    w->start = address;
+    w->size = good ? size : 0;
     return good;
 }
 
 // From X29 on; each record lies above the one before.
 static void take_records(struct profile_chain *chain, const struct guest *g, uint64_t x29, uint64_t x30)
 {
-    uint64_t record[2];
+    struct window w;
+    w.size = 0;
     chain->x30 = code_address(x30);
     while (chain->return_count < RETURNS && x29 && x29 % 8 == 0 && x29 <= GUEST_SPACE - 16 &&
-           read_record(g, x29, record)) {
+           look_at(&w, g, x29)) {
+        uint64_t record[2];
+        memcpy(record, w.bytes + (x29 - w.start), sizeof record);
         chain->returns[chain->return_count++] = code_address(record[1]);
         if (record[0] && record[0] <= x29)
             return;
@@ -192,27 +209,37 @@ static bool follow_frames(struct walk *w, const struct profile_chain *chain)
 
 // ---- the tree ----
 
+static bool make_room(struct profile_callers *c)
+{
+    if (c->count < c->room)
+        return true;
+    size_t room = c->room ? 2 * c->room : 256;
+    void *list = realloc(c->list, room * sizeof *c->list);
+    c->list = list ? list : c->list;
+    void *inner = list ? realloc(c->inner, room * sizeof *c->inner) : NULL;
+    if (!inner)
+        return false;
+    c->inner = inner;
+    c->room = room;
+    while (c->count < MACHINE_PROFILE_CALLERS) {
+        c->list[c->count] = (struct machine_profile_caller){0};
+        c->inner[c->count++] = (struct profile_inner){0};
+    }
+    return true;
+}
+
 // The function as it was called by outer, which is in the tree; UNKNOWN_CALLER without memory.
 static uint32_t add(struct profile_callers *c, const struct profile_place *place, uint32_t outer)
 {
-    for (size_t i = MACHINE_PROFILE_CALLERS; i < c->count; i++)
-        if (c->list[i].outer == outer && c->list[i].start == place->start &&
-            c->list[i].function == place->function)
-            return (uint32_t)i;
-    if (c->count >= c->room) {
-        size_t room = c->room ? 2 * c->room : 256;
-        void *more = realloc(c->list, room * sizeof *c->list);
-        if (!more)
-            return MACHINE_PROFILE_UNKNOWN_CALLER;
-        c->list = more;
-        c->room = room;
-    }
-    if (!c->count) {
-        memset(c->list, 0, MACHINE_PROFILE_CALLERS * sizeof *c->list);
-        c->count = MACHINE_PROFILE_CALLERS;
-    }
+    if (!make_room(c))
+        return MACHINE_PROFILE_UNKNOWN_CALLER;
+    for (uint32_t i = c->inner[outer].first; i; i = c->inner[i].next)
+        if (c->list[i].start == place->start && c->list[i].function == place->function)
+            return i;
     c->list[c->count] = (struct machine_profile_caller){place->function, place->start, outer};
-    return (uint32_t)c->count++;
+    c->inner[c->count].first = 0;
+    c->inner[c->count].next = c->inner[outer].first;
+    return c->inner[outer].first = (uint32_t)c->count++;
 }
 
 uint32_t profile_callers_find(struct profile_callers *c, struct profile_map *map, uint32_t pc,
@@ -230,4 +257,5 @@ uint32_t profile_callers_find(struct profile_callers *c, struct profile_map *map
 void profile_callers_free(struct profile_callers *c)
 {
     free(c->list);
+    free(c->inner);
 }

@@ -33,6 +33,9 @@ void profile_chain_take_translated(struct profile_chain *chain, const struct gue
 // All callers that have been found so far, each with its own: a tree.
 struct profile_callers {
     struct machine_profile_caller *list;
+    struct profile_inner {
+        uint32_t first, next; // whom it called first; whom else its caller called: indices, 0 = nobody
+    } * inner; // of each in the list
     size_t count, room;
 };
 

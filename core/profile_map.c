@@ -307,7 +307,10 @@ unsigned profile_map_frame(struct profile_map *m, uint32_t pc, unsigned count)
 
 static enum insn insn_at(struct profile_map *m, uint32_t pc, op *o)
 {
+    const struct function *f = known_at(m, pc);
     uint32_t word;
+    if (f)
+        return isa_decode(f->words[(pc - f->start) / 4], pc, o);
     return memory_read(&m->guest->memory, pc, &word, sizeof word) ? isa_decode(word, pc, o) : INSN_UNDEFINED;
 }
 
