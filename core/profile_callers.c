@@ -162,8 +162,8 @@ static bool follow_frame(struct walk *w, const struct translate_frame *frame)
     const struct profile_place first = profile_map_find(w->map, frame->entry);
     for (unsigned i = 0; i < 2; i++) {
         const struct profile_place place = profile_map_find(w->map, places[i]);
-        bool is_there = place.function &&
-                        (place.start == first.start || profile_map_goes_on(w->map, first.start, place.start));
+        bool is_there = place.function && (place.start == first.start ||
+                                           profile_map_goes_on(w->map, first.start, place.start, HOPS));
         if (is_there && profile_map_calls(w->map, place.start, w->callee.start, HOPS)) {
             push(w, &place);
             return true;
@@ -179,7 +179,7 @@ static bool follow_innermost(struct walk *w, const struct translate_frame *frame
     if (first.start == w->callee.start)
         return true;
     bool is_called = profile_map_calls(w->map, first.start, w->callee.start, 0);
-    bool is_jumped_to = profile_map_goes_on(w->map, first.start, w->callee.start);
+    bool is_jumped_to = profile_map_goes_on(w->map, first.start, w->callee.start, HOPS);
     if (!first.function || is_called == is_jumped_to)
         return false;
     if (is_called)

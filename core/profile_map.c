@@ -324,6 +324,8 @@ static bool is_stub(struct profile_map *m, uint32_t pc)
     return false;
 }
 
+static bool passes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops, bool computed);
+
 // Whether code of f jumps to the function that starts at to, in so many hops, or, if that counts, to what it
 // has computed.
 static bool jumps(struct profile_map *m, struct function f, uint32_t to, unsigned hops, bool computed)
@@ -338,22 +340,28 @@ static bool jumps(struct profile_map *m, struct function f, uint32_t to, unsigne
             continue;
         uint32_t target = f.start + (i + (uint32_t)o.disp) * 4;
         if (target == to ||
-            (hops > 1 && !is_inside(&f, target) && profile_map_passes_on(m, target, to, hops - 1)))
+            (hops > 1 && !is_inside(&f, target) && passes_on(m, target, to, hops - 1, computed)))
             return true;
     }
     return false;
 }
 
-bool profile_map_passes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops)
+// The same of what begins at pc, a function or a stub.
+static bool passes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops, bool computed)
 {
     const struct function *f = known_at(m, pc);
-    return f && f->start == pc ? jumps(m, *f, to, hops, true) : is_stub(m, pc);
+    return f && f->start == pc ? jumps(m, *f, to, hops, computed) : computed && is_stub(m, pc);
 }
 
-bool profile_map_goes_on(struct profile_map *m, uint32_t pc, uint32_t to)
+bool profile_map_passes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops)
+{
+    return passes_on(m, pc, to, hops, true);
+}
+
+bool profile_map_goes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops)
 {
     const struct function *f = known_at(m, pc);
-    return f && jumps(m, *f, to, 1, false);
+    return f && jumps(m, *f, to, hops, false);
 }
 
 bool profile_map_calls(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops)

@@ -36,8 +36,8 @@ bool profile_map_calls(struct profile_map *m, uint32_t pc, uint32_t to, unsigned
 // of at most hops - 1 others, or to what it has computed.
 bool profile_map_passes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops);
 
-// Whether code of the function at pc jumps to the function that starts at to.
-bool profile_map_goes_on(struct profile_map *m, uint32_t pc, uint32_t to);
+// Whether code of the function at pc jumps to the function that starts at to, in at most so many hops.
+bool profile_map_goes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops);
 
 // What has been found in code so far holds no longer: other code is there. Names stay.
 void profile_map_forget(struct profile_map *m);
