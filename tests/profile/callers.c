@@ -10,12 +10,15 @@
 
 #define APART __attribute__((noinline, noclone, noipa))
 
-enum { STEPS = 20000, DEPTH = 6 };
+enum { DEPTH = 6 };
+
+// Another number each round: samples come at even distances.
+static unsigned steps = 20000;
 
 // All the time goes here, but for what small takes.
-APART uint32_t work(uint32_t x, unsigned steps)
+APART uint32_t work(uint32_t x, unsigned rounds)
 {
-    for (unsigned i = 0; i < steps; i++) {
+    for (unsigned i = 0; i < rounds; i++) {
         x ^= x << 13;
         x ^= x >> 17;
         x ^= x << 5;
@@ -26,19 +29,19 @@ APART uint32_t work(uint32_t x, unsigned steps)
 // main;recursive (DEPTH + 1 times);work: one part
 APART uint32_t recursive(uint32_t x, unsigned depth)
 {
-    return (depth ? recursive(x + 1, depth - 1) : work(x, STEPS)) ^ x;
+    return (depth ? recursive(x + 1, depth - 1) : work(x, steps)) ^ x;
 }
 
 // main;pointed_at;work: two parts
 APART uint32_t pointed_at(uint32_t x)
 {
-    return work(x, 2 * STEPS) + 1;
+    return work(x, 2 * steps) + 1;
 }
 
 // main;third;work: three parts. It takes a jump from first to second, and one from there.
 APART uint32_t third(uint32_t x)
 {
-    return work(x, 3 * STEPS) + 1;
+    return work(x, 3 * steps) + 1;
 }
 APART uint32_t second(uint32_t x)
 {
@@ -52,7 +55,7 @@ APART uint32_t first(uint32_t x)
 // main;work: one part
 APART uint32_t last(uint32_t x)
 {
-    return work(x, STEPS);
+    return work(x, steps);
 }
 
 // main;around, main;around;small: two parts or so
@@ -64,7 +67,7 @@ APART uint32_t small(uint32_t x)
 }
 APART uint32_t around(uint32_t x)
 {
-    for (unsigned i = 0; i < STEPS; i++)
+    for (unsigned i = 0; i < steps; i++)
         x = small(x) + i;
     return x;
 }
@@ -95,13 +98,14 @@ int main(int argc, char **argv)
     unsigned rounds = (unsigned)atoi(argv[1]);
     uint32_t x = 1;
     for (unsigned i = 0; i < rounds; i++) {
+        steps = 10000 + x % 20000;
         x = recursive(x, DEPTH);
         x += pointer(x);
         x += first(x);
         x += last(x);
         x += around(x);
         for (unsigned k = 0; argc > 2 && k < sizeof offsets / sizeof *offsets; k++)
-            x += wild(x, STEPS, offsets[k]);
+            x += wild(x, steps, offsets[k]);
     }
     printf("%u\n", x);
     return 0;
