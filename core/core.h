@@ -16,7 +16,7 @@
 #include "core/base/sha256.h" // what names files by their contents
 #include "core/state/loop_explanation.h" // struct machine_loop_explanation: what became of a loop
 #include "core/state/machine_config.h" // struct machine_config: what a machine is made of
-#include "core/state/machine_profile.h" // struct machine_profile: where time goes
+#include "core/state/machine_profile.h" // struct machine_profile: where time and instructions go
 #include "core/state/machine_state.h" // struct machine_fault: how it stands
 #include "core/state/machine_stats.h" // struct machine_stats, machine_loop: what it counts
 
@@ -114,8 +114,10 @@ size_t machine_list_loops(const machine *m, struct machine_loop *loops, size_t m
 // (machine_has_loops). Any thread; takes about a millisecond.
 bool machine_explain_loop(const machine *m, uint64_t address, struct machine_loop_explanation *explanation);
 
-// Where the time of the emulation thread has gone so far; false without config.profile. Valid until the next
-// call on the machine. When machine_run does not run.
+// Where the time of the emulation thread has gone so far, and the guest's instructions; false without
+// config.profile or config.count. Instructions are those that ran in this machine, also where
+// machine_get_stats knows nothing of them: running ahead, or before another state was loaded. Valid until the
+// next call on the machine. When machine_run does not run.
 bool machine_get_profile(const machine *m, struct machine_profile *profile);
 
 // Idle: a guest that reads the clock over and over only waits, so a second look within the same millisecond

@@ -23,6 +23,7 @@
 #include "core/loops/optimizer.h"
 #include "core/loops/trace.h"
 #include "core/loops/watch.h"
+#include "core/state/counts.h"
 #include "core/state/fault.h"
 #include "machine_internal.h"
 #include "profile.h"
@@ -180,6 +181,8 @@ static void forget_code(void *owner, uint64_t address, uint64_t length)
     struct profile *profile = ((machine *)g)->profile;
     if (profile)
         profile_forget(profile);
+    if (profile && length == GUEST_SPACE)
+        profile_take(profile); // while the symbols are still those
     g->code_changes++;
     if (g->dispatch)
         dispatch_forget(g->dispatch, address, length);
@@ -240,7 +243,7 @@ machine *machine_create(const struct machine_config *config, struct error *error
     g->cpu.call_counts = m->call_counts;
     if (config->dispatch_model)
         load_dispatch(m);
-    if (config->loop_models)
+    if (config->loop_models && !config->count)
         create_loops(m);
     g->memory.on_forget = forget_code;
     g->memory.owner = g;
@@ -249,11 +252,12 @@ machine *machine_create(const struct machine_config *config, struct error *error
         error_set(error, "the host denied the device page: %s", strerror(errno));
     else
         g->process = linux_create(g, error);
-    if (g->process && config->profile && !(m->profile = profile_create(g, error))) {
-        machine_destroy(m);
-        return NULL;
-    }
-    if (!g->process) {
+    if (g->process && config->count && !(g->counts = counts_create(&g->memory)))
+        error_set(error, "the host denied 16 GiB of address space (not memory) for counting instructions: %s",
+                  strerror(errno));
+    bool profiled = config->profile || config->count;
+    if (!g->process || (config->count && !g->counts) ||
+        (profiled && !(m->profile = profile_create(g, error)))) {
         machine_destroy(m);
         return NULL;
     }
@@ -263,7 +267,7 @@ machine *machine_create(const struct machine_config *config, struct error *error
     machine_set_verify(m, config->verify);
     g->verify = config->verify;
     machine_set_idle(m, config->idle);
-    machine_set_engine(m, g->loop_watch ? MACHINE_ENGINE_INTERP : config->engine);
+    machine_set_engine(m, g->loop_watch || g->counts ? MACHINE_ENGINE_INTERP : config->engine);
     machine_follow_engine(m);
     return m;
 }
@@ -281,6 +285,7 @@ void machine_destroy(machine *m)
     loops_destroy(g->loops);
     loop_trace_destroy(g->trace);
     loop_watch_destroy(g->loop_watch);
+    counts_destroy(g->counts);
     if (g->process)
         linux_destroy(g->process);
     if (g->devices)

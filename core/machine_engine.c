@@ -64,10 +64,10 @@ static void start_translator(machine *m)
     }
 }
 
-// What is traced, only the interpreter can.
+// What is traced or counted, only the interpreter can.
 static bool wants_translation(const machine *m)
 {
-    return machine_get_engine(m) == MACHINE_ENGINE_TRANSLATE && !m->guest.trace;
+    return machine_get_engine(m) == MACHINE_ENGINE_TRANSLATE && !m->guest.trace && !m->guest.counts;
 }
 
 // Follows machine_set_engine. The translator is started when it is first wanted.

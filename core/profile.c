@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #include "core/engine/translate/translate.h"
-#include "profile_map.h"
+#include "core/state/counts.h"
+#include "profile_callers.h"
 
 // Of a sample: the host's general registers, the one that the interpreter keeps its op in first, and words
 // from the top of the stack.
@@ -24,13 +25,7 @@ struct sample {
     uint64_t words[WORDS];
     uint32_t activity; // enum activity
     uint32_t header; // of the loop that a kernel stands in for
-};
-
-// What has been found out of an instruction: the row of its place.
-struct known {
-    uint32_t pc;
-    uint32_t row; // 1 + its index; 0: free
-    enum machine_profile_kind kind;
+    struct profile_chain chain; // of the guest's code
 };
 
 struct profile {
@@ -46,11 +41,10 @@ struct profile {
     uint64_t began_ns, ended_ns; // CPU time of the emulation thread
 
     struct machine_profile_row *rows;
-    size_t row_count, row_room;
-    uint64_t samples;
-    struct known *known; // by hash; a power of two of them
-    size_t known_count, known_room;
-    volatile bool stale; // known and the map are of other code
+    size_t row_count, row_room, last_row; // last_row: that was found last
+    uint64_t samples, instructions; // of all rows
+    struct profile_callers callers;
+    volatile bool stale; // the map is of other code
 };
 
 // The profile that the calling thread is sampled for.
@@ -75,6 +69,15 @@ __attribute__((no_sanitize("address"))) static void copy_stack(struct sample *s,
         s->words[REGISTERS + i] = i < in_page ? words[i] : 0;
 }
 
+static uint64_t stack_of(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+#else
+#error "tell here where this host has its stack pointer"
+#endif
+}
+
 static void copy_registers(struct sample *s, const ucontext_t *context)
 {
 #if defined(__x86_64__)
@@ -85,10 +88,18 @@ static void copy_registers(struct sample *s, const ucontext_t *context)
     s->host_pc = (uint64_t)registers[REG_RIP];
     for (unsigned i = 0; i < REGISTERS; i++)
         s->words[i] = (uint64_t)registers[order[i]];
-    copy_stack(s, (uint64_t)registers[REG_RSP]);
+    copy_stack(s, stack_of(context));
 #else
 #error "tell here where this host has its registers"
 #endif
+}
+
+static void copy_chain(struct sample *s, const struct guest *g, const ucontext_t *context)
+{
+    if (s->activity == ACTIVITY_GUEST && translate_is_code(g->translator, s->host_pc))
+        profile_chain_take_translated(&s->chain, g, s->host_pc, stack_of(context));
+    else if (s->activity == ACTIVITY_GUEST || s->activity == ACTIVITY_KERNEL)
+        profile_chain_take(&s->chain, g);
 }
 
 bool profile_note_signal(const void *siginfo, void *context)
@@ -104,6 +115,7 @@ bool profile_note_signal(const void *siginfo, void *context)
         copy_registers(s, context);
         s->activity = p->guest->activity;
         s->header = p->guest->activity_header;
+        copy_chain(s, p->guest, context);
         atomic_signal_fence(memory_order_release);
         p->head++;
     } else {
@@ -114,14 +126,13 @@ bool profile_note_signal(const void *siginfo, void *context)
 
 // ---- when ----
 
-static void start(struct profile *p)
+static void start_sampling(struct profile *p)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGBUS};
     event.sigev_value.sival_ptr = (void *)&mark;
     event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
     const struct itimerspec interval = {{0, INTERVAL_NS}, {0, INTERVAL_NS}};
     sampled = p;
-    p->began_ns = p->ended_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
     p->sampling = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &p->timer) == 0;
     if (!p->sampling || timer_settime(p->timer, 0, &interval, NULL) != 0)
         guest_log(p->guest, "there is no profile: the host denied a timer for it: %s", strerror(errno));
@@ -129,9 +140,12 @@ static void start(struct profile *p)
 
 void profile_begin(struct profile *p)
 {
-    if (!p->begun)
-        start(p);
+    if (p->begun)
+        return;
     p->begun = true;
+    p->began_ns = p->ended_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    if (p->guest->config.profile)
+        start_sampling(p);
 }
 
 void profile_end(struct profile *p)
@@ -142,18 +156,21 @@ void profile_end(struct profile *p)
 // ---- what samples say ----
 
 static bool is_same_place(const struct machine_profile_row *row, enum machine_profile_kind kind,
-                          const struct profile_place *place)
+                          const struct profile_place *place, uint32_t caller)
 {
-    return row->kind == kind && row->function == place->function && row->start == place->start &&
-           row->header == place->header && row->branch == place->branch;
+    return row->kind == kind && row->caller == caller && row->function == place->function &&
+           row->start == place->start && row->header == place->header && row->branch == place->branch;
 }
 
 // Finds or adds the row; returns its index, or SIZE_MAX without memory.
-static size_t row_of(struct profile *p, enum machine_profile_kind kind, const struct profile_place *place)
+static size_t row_of(struct profile *p, enum machine_profile_kind kind, const struct profile_place *place,
+                     uint32_t caller)
 {
+    if (p->last_row < p->row_count && is_same_place(&p->rows[p->last_row], kind, place, caller))
+        return p->last_row;
     for (size_t i = 0; i < p->row_count; i++)
-        if (is_same_place(&p->rows[i], kind, place))
-            return i;
+        if (is_same_place(&p->rows[i], kind, place, caller))
+            return p->last_row = i;
     if (p->row_count == p->row_room) {
         size_t room = p->row_room ? 2 * p->row_room : 256;
         void *more = realloc(p->rows, room * sizeof *p->rows);
@@ -166,35 +183,9 @@ static size_t row_of(struct profile *p, enum machine_profile_kind kind, const st
                                                          .function = place->function,
                                                          .start = place->start,
                                                          .header = place->header,
-                                                         .branch = place->branch};
-    return p->row_count++;
-}
-
-static size_t place_in_known(const struct profile *p, uint32_t pc, enum machine_profile_kind kind)
-{
-    size_t i = (pc / 4 * 2654435761u + kind) & (p->known_room - 1);
-    while (p->known[i].row && (p->known[i].pc != pc || p->known[i].kind != kind))
-        i = (i + 1) & (p->known_room - 1);
-    return i;
-}
-
-// False without memory: then what is known already is enough.
-static bool make_room_to_know(struct profile *p)
-{
-    if (p->known_count * 2 < p->known_room)
-        return true;
-    struct known *old = p->known;
-    size_t old_room = p->known_room, room = p->known_room ? 2 * p->known_room : 1024;
-    struct known *more = calloc(room, sizeof *more);
-    if (!more)
-        return false;
-    p->known = more;
-    p->known_room = room;
-    for (size_t i = 0; i < old_room; i++)
-        if (old[i].row)
-            p->known[place_in_known(p, old[i].pc, old[i].kind)] = old[i];
-    free(old);
-    return true;
+                                                         .branch = place->branch,
+                                                         .caller = caller};
+    return p->last_row = p->row_count++;
 }
 
 static void count_row(struct profile *p, size_t row)
@@ -207,38 +198,28 @@ static void count_row(struct profile *p, size_t row)
     p->samples++;
 }
 
-static void count_guest(struct profile *p, enum machine_profile_kind kind, uint32_t pc)
+static void count_guest(struct profile *p, enum machine_profile_kind kind, uint32_t pc,
+                        const struct sample *s)
 {
-    bool room = make_room_to_know(p);
-    size_t at = p->known_room ? place_in_known(p, pc, kind) : 0;
-    if (p->known_room && p->known[at].row) {
-        count_row(p, p->known[at].row - 1);
-        return;
-    }
     struct profile_place place = profile_map_find(p->map, pc);
-    size_t row = row_of(p, kind, &place);
-    count_row(p, row);
-    if (room && row != SIZE_MAX) {
-        p->known[at] = (struct known){pc, (uint32_t)row + 1, kind};
-        p->known_count++;
-    }
+    count_row(p, row_of(p, kind, &place, profile_callers_find(&p->callers, p->map, pc, &s->chain)));
 }
 
 static void count_other(struct profile *p, enum machine_profile_kind kind)
 {
     static const struct profile_place nowhere;
-    count_row(p, row_of(p, kind, &nowhere));
+    count_row(p, row_of(p, kind, &nowhere, MACHINE_PROFILE_OUTERMOST));
 }
 
 // In translated code: where, or behind which of its calls of what regions share.
 static void count_translated(struct profile *p, const struct sample *s)
 {
-    uint32_t pc;
-    bool found = translate_nearest_pc(p->guest->translator, s->host_pc, &pc);
+    uint32_t pc = s->chain.frames[0].pc;
+    bool found = s->chain.frame_count || translate_nearest_pc(p->guest->translator, s->host_pc, &pc);
     for (unsigned i = REGISTERS; i < WORDS && !found; i++)
         found = translate_nearest_pc(p->guest->translator, s->words[i] - 1, &pc);
     if (found)
-        count_guest(p, MACHINE_PROFILE_TRANSLATED, pc);
+        count_guest(p, MACHINE_PROFILE_TRANSLATED, pc, s);
     else
         count_other(p, MACHINE_PROFILE_ENGINE);
 }
@@ -249,7 +230,7 @@ static void count_interpreted(struct profile *p, const struct sample *s)
     const uint64_t ops = (uint64_t)(uintptr_t)p->guest->memory.ops, size = GUEST_SPACE / 4 * sizeof(op);
     for (unsigned i = 0; i < WORDS; i++) {
         if (s->words[i] - ops < size) {
-            count_guest(p, MACHINE_PROFILE_INTERPRETED, (uint32_t)((s->words[i] - ops) / sizeof(op) * 4));
+            count_guest(p, MACHINE_PROFILE_INTERPRETED, (uint32_t)((s->words[i] - ops) / sizeof(op) * 4), s);
             return;
         }
     }
@@ -265,11 +246,30 @@ static void count(struct profile *p, const struct sample *s)
         else
             count_interpreted(p, s);
         break;
-    case ACTIVITY_KERNEL: count_guest(p, MACHINE_PROFILE_KERNEL, s->header); break;
+    case ACTIVITY_KERNEL: count_guest(p, MACHINE_PROFILE_KERNEL, s->header, s); break;
     case ACTIVITY_ENGINE: count_other(p, MACHINE_PROFILE_ENGINE); break;
     case ACTIVITY_SYSTEM: count_other(p, MACHINE_PROFILE_SYSTEM); break;
     case ACTIVITY_PROGRAM: count_other(p, MACHINE_PROFILE_PROGRAM); break;
     }
+}
+
+// ---- instructions that have been counted ----
+
+static void add_instruction(void *user, uint32_t pc, uint64_t times)
+{
+    struct profile *p = user;
+    struct profile_place place = profile_map_find(p->map, pc);
+    size_t row = row_of(p, MACHINE_PROFILE_INTERPRETED, &place, MACHINE_PROFILE_OUTERMOST);
+    if (row == SIZE_MAX)
+        return;
+    p->rows[row].instructions += times;
+    p->instructions += times;
+}
+
+static void take_counts(struct profile *p)
+{
+    if (p->guest->counts)
+        counts_take(p->guest->counts, add_instruction, p);
 }
 
 void profile_take(struct profile *p)
@@ -283,9 +283,8 @@ void profile_take(struct profile *p)
     if (!p->stale)
         return;
     p->stale = false;
+    take_counts(p);
     profile_map_forget(p->map);
-    memset(p->known, 0, p->known_room * sizeof *p->known);
-    p->known_count = 0;
 }
 
 void profile_forget(struct profile *p)
@@ -293,20 +292,15 @@ void profile_forget(struct profile *p)
     p->stale = true;
 }
 
-static int by_samples(const void *a, const void *b)
-{
-    const struct machine_profile_row *x = a, *y = b;
-    return (x->samples < y->samples) - (x->samples > y->samples);
-}
-
 void profile_get(struct profile *p, struct machine_profile *profile)
 {
     profile_take(p);
-    p->stale = true; // known has the rows by their index
-    qsort(p->rows, p->row_count, sizeof *p->rows, by_samples);
+    take_counts(p);
     *profile = (struct machine_profile){.rows = p->rows,
                                         .row_count = p->row_count,
+                                        .callers = p->callers.list,
                                         .samples = p->samples,
+                                        .instructions = p->instructions,
                                         .lost = p->lost,
                                         .cpu_ns = p->ended_ns - p->began_ns};
 }
@@ -334,7 +328,7 @@ void profile_destroy(struct profile *p)
     if (sampled == p)
         sampled = NULL;
     profile_map_destroy(p->map);
-    free(p->known);
+    profile_callers_free(&p->callers);
     free(p->rows);
     free(p);
 }

@@ -5,13 +5,19 @@
 #include <string.h>
 
 #include "core/isa/isa.h"
+#include "profile_frames.h"
 
-enum { LENGTH_MAX = 1 << 14 }; // instructions of a function that are looked at
+enum {
+    LENGTH_MAX = 1 << 14, // instructions of a function that are looked at
+    STUB_LENGTH = 4, // of a jump by a table
+};
 
 struct function {
     char *name; // NULL: none
     uint32_t start, length; // length in instructions
     bool current; // its code is still that
+    uint32_t *words; // its code; NULL: that could not be read
+    uint8_t *frames; // of each instruction: a set of enum profile_frame; NULL as well
     struct {
         uint32_t header, branch; // indices
     } * loops;
@@ -23,6 +29,7 @@ struct profile_map {
     struct guest *guest;
     struct function *functions;
     size_t count, room;
+    size_t last; // that was found last; count: none
 };
 
 struct profile_map *profile_map_create(struct guest *g)
@@ -37,6 +44,8 @@ void profile_map_destroy(struct profile_map *m)
 {
     for (size_t i = 0; m && i < m->count; i++) {
         free(m->functions[i].name);
+        free(m->functions[i].words);
+        free(m->functions[i].frames);
         free(m->functions[i].loops);
         free(m->functions[i].loop_of);
     }
@@ -49,26 +58,21 @@ void profile_map_forget(struct profile_map *m)
 {
     for (size_t i = 0; i < m->count; i++)
         m->functions[i].current = false;
+    m->last = m->count;
 }
 
 // ---- the flow within a function ----
-
-// Where an instruction goes on; indices from the function's start, -1: nowhere in it.
-struct step {
-    int32_t next, target;
-    bool anywhere; // to an address that it computes: a switch
-};
 
 static int32_t inside(int64_t index, uint32_t length)
 {
     return index >= 0 && index < length ? (int32_t)index : -1;
 }
 
-static struct step step_of(uint32_t word, uint32_t start, uint32_t index, uint32_t length)
+static struct profile_step step_of(uint32_t word, uint32_t start, uint32_t index, uint32_t length)
 {
     op o;
     enum insn id = isa_decode(word, start + index * 4, &o);
-    struct step s = {.next = inside((int64_t)index + 1, length), .target = -1};
+    struct profile_step s = {.next = inside((int64_t)index + 1, length), .target = -1};
     if (id == INSN_UNDEFINED || id == INSN_ret || id == INSN_brk) {
         s.next = -1;
     } else if (id == INSN_br) {
@@ -83,7 +87,7 @@ static struct step step_of(uint32_t word, uint32_t start, uint32_t index, uint32
 }
 
 struct flow {
-    const struct step *steps;
+    const struct profile_step *steps;
     uint32_t first, last; // the part that is looked at
     bool *reached; // from first, without leaving that part
     bool everywhere; // all of it is, by a switch
@@ -127,7 +131,7 @@ static void find_ways(struct flow *f)
     for (bool more = true; more;) {
         more = false;
         for (uint32_t i = f->last + 1; i-- > f->first;) {
-            const struct step *s = &f->steps[i];
+            const struct profile_step *s = &f->steps[i];
             if (f->returns[i] || !(s->anywhere || leads_back(f, s->next) || leads_back(f, s->target)))
                 continue;
             f->returns[i] = more = true;
@@ -138,7 +142,7 @@ static void find_ways(struct flow *f)
 // ---- loops ----
 
 // The last branch in the function that goes back to header, or -1.
-static int64_t last_branch_to(const struct step *steps, uint32_t length, uint32_t header)
+static int64_t last_branch_to(const struct profile_step *steps, uint32_t length, uint32_t header)
 {
     int64_t last = -1;
     for (uint32_t i = header; i < length; i++)
@@ -168,17 +172,14 @@ static void add_loop(struct function *f, const struct flow *flow, uint32_t *size
     }
 }
 
-static void find_loops(struct function *f, const uint32_t *words)
+static void find_loops(struct function *f, const struct profile_step *steps)
 {
-    struct step *steps = malloc(f->length * sizeof *steps);
     uint32_t *sizes = malloc(f->length * sizeof *sizes);
     bool *marks = malloc(2 * f->length);
     f->loop_of = calloc(f->length, sizeof *f->loop_of);
-    bool good = steps && sizes && marks && f->loop_of;
-    for (uint32_t i = 0; good && i < f->length; i++) {
-        steps[i] = step_of(words[i], f->start, i, f->length);
+    bool good = sizes && marks && f->loop_of;
+    for (uint32_t i = 0; good && i < f->length; i++)
         sizes[i] = UINT32_MAX;
-    }
     bool *is_header = good ? calloc(f->length, 1) : NULL;
     for (uint32_t i = 0; is_header && i < f->length; i++)
         if (steps[i].target >= 0 && steps[i].target <= (int32_t)i)
@@ -195,7 +196,6 @@ static void find_loops(struct function *f, const uint32_t *words)
         if (flow.reached[flow.last])
             add_loop(f, &flow, sizes);
     }
-    free(steps);
     free(sizes);
     free(marks);
     free(is_header);
@@ -205,16 +205,28 @@ static void find_loops(struct function *f, const uint32_t *words)
 
 static void look_at_code(struct profile_map *m, struct function *f)
 {
-    uint32_t *words = f->length ? malloc(f->length * sizeof *words) : NULL;
+    struct profile_step *steps = f->length ? malloc(f->length * sizeof *steps) : NULL;
+    free(f->words);
+    free(f->frames);
     free(f->loops);
     free(f->loop_of);
+    f->words = f->length ? malloc(f->length * sizeof *f->words) : NULL;
+    f->frames = f->length ? malloc(f->length) : NULL;
     f->loops = NULL;
     f->loop_of = NULL;
     f->loop_count = 0;
     f->current = true;
-    if (words && memory_read(&m->guest->memory, f->start, words, f->length * sizeof *words))
-        find_loops(f, words);
-    free(words);
+    if (steps && f->frames && f->words &&
+        memory_read(&m->guest->memory, f->start, f->words, f->length * sizeof *f->words)) {
+        for (uint32_t i = 0; i < f->length; i++)
+            steps[i] = step_of(f->words[i], f->start, i, f->length);
+        find_loops(f, steps);
+        profile_frames_find(f->words, steps, f->length, f->frames);
+    } else {
+        free(f->words);
+        f->words = NULL;
+    }
+    free(steps);
 }
 
 static uint32_t length_of(const struct guest *g, const char *name, uint32_t start)
@@ -228,6 +240,11 @@ static uint32_t length_of(const struct guest *g, const char *name, uint32_t star
     return length;
 }
 
+static bool is_inside(const struct function *f, uint32_t pc)
+{
+    return f->name && pc >= f->start && (pc - f->start) / 4 < f->length;
+}
+
 static bool is_same(const struct function *f, const char *name, uint32_t start)
 {
     return f->start == start && (name ? f->name && strcmp(f->name, name) == 0 : !f->name);
@@ -235,12 +252,14 @@ static bool is_same(const struct function *f, const char *name, uint32_t start)
 
 static struct function *function_at(struct profile_map *m, uint32_t pc)
 {
+    if (m->last < m->count && is_inside(&m->functions[m->last], pc))
+        return &m->functions[m->last];
     uint64_t offset = pc % GUEST_PAGE;
     const char *name = m->guest->host->symbol(m->guest, pc, &offset);
     uint32_t start = name ? pc - (uint32_t)offset : pc & ~(uint32_t)(GUEST_PAGE - 1);
     for (size_t i = 0; i < m->count; i++)
         if (is_same(&m->functions[i], name, start))
-            return &m->functions[i];
+            return &m->functions[m->last = i];
     if (m->count == m->room) {
         size_t room = m->room ? 2 * m->room : 64;
         void *more = realloc(m->functions, room * sizeof *m->functions);
@@ -253,17 +272,126 @@ static struct function *function_at(struct profile_map *m, uint32_t pc)
     *f = (struct function){.start = start, .length = length_of(m->guest, name, start)};
     if (name && !(f->name = strdup(name)))
         return NULL;
-    m->count++;
+    m->last = m->count++;
     return f;
+}
+
+// The function at pc, whose code has been looked at, or NULL without memory.
+static struct function *current_at(struct profile_map *m, uint32_t pc)
+{
+    struct function *f = function_at(m, pc);
+    if (f && !f->current)
+        look_at_code(m, f);
+    return f;
+}
+
+// One with a name, of whose code pc is a part and is known; else NULL.
+static const struct function *known_at(struct profile_map *m, uint32_t pc)
+{
+    const struct function *f = current_at(m, pc);
+    return f && f->words && is_inside(f, pc) ? f : NULL;
+}
+
+unsigned profile_map_frame(struct profile_map *m, uint32_t pc, unsigned count)
+{
+    const struct function *f = known_at(m, pc);
+    unsigned frames = 0;
+    bool straight = true;
+    for (uint32_t i = f ? (pc - f->start) / 4 : 0; f && straight && count-- && i < f->length; i++) {
+        op o;
+        frames |= f->frames[i];
+        straight = isa_info[isa_decode(f->words[i], 0, &o)].kind == KIND_OP;
+    }
+    return frames;
+}
+
+static enum insn insn_at(struct profile_map *m, uint32_t pc, op *o)
+{
+    const struct function *f = known_at(m, pc);
+    uint32_t word;
+    if (f)
+        return isa_decode(f->words[(pc - f->start) / 4], pc, o);
+    return memory_read(&m->guest->memory, pc, &word, sizeof word) ? isa_decode(word, pc, o) : INSN_UNDEFINED;
+}
+
+// Whether what begins at pc, which is no function, jumps at once to what it finds in a table.
+static bool is_stub(struct profile_map *m, uint32_t pc)
+{
+    op o;
+    for (unsigned i = 0; i < STUB_LENGTH; i++)
+        if (insn_at(m, pc + i * 4, &o) == INSN_br)
+            return true;
+    return false;
+}
+
+static bool passes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops, bool computed);
+
+// Whether code of f jumps to the function that starts at to, in so many hops, or, if that counts, to what it
+// has computed.
+static bool jumps(struct profile_map *m, struct function f, uint32_t to, unsigned hops, bool computed)
+{
+    for (uint32_t i = 0; i < f.length; i++) {
+        op o;
+        enum insn id = isa_decode(f.words[i], f.start + i * 4, &o);
+        enum insn_kind kind = isa_info[id].kind;
+        if (computed && id == INSN_br && f.frames[i] & FRAME_OF_CALLER) // else it is a switch
+            return true;
+        if (id == INSN_bl || (kind != KIND_JUMP && kind != KIND_CONDITION))
+            continue;
+        uint32_t target = f.start + (i + (uint32_t)o.disp) * 4;
+        if (target == to ||
+            (hops > 1 && !is_inside(&f, target) && passes_on(m, target, to, hops - 1, computed)))
+            return true;
+    }
+    return false;
+}
+
+// The same of what begins at pc, a function or a stub.
+static bool passes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops, bool computed)
+{
+    const struct function *f = known_at(m, pc);
+    return f && f->start == pc ? jumps(m, *f, to, hops, computed) : computed && is_stub(m, pc);
+}
+
+bool profile_map_passes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops)
+{
+    return passes_on(m, pc, to, hops, true);
+}
+
+bool profile_map_goes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops)
+{
+    const struct function *f = known_at(m, pc);
+    return f && jumps(m, *f, to, hops, false);
+}
+
+bool profile_map_calls(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops)
+{
+    const struct function *found = known_at(m, pc);
+    const struct function f = found ? *found : (struct function){0}; // the map's may move
+    for (uint32_t i = 0; i < f.length; i++) {
+        op o;
+        enum insn id = isa_decode(f.words[i], f.start + i * 4, &o);
+        uint32_t target = f.start + (i + (uint32_t)o.disp) * 4;
+        if (id == INSN_blr ||
+            (id == INSN_bl && (target == to || (hops && profile_map_passes_on(m, target, to, hops)))))
+            return true;
+    }
+    return false;
+}
+
+enum profile_call profile_map_call_at(struct profile_map *m, uint32_t pc, uint32_t *target)
+{
+    op o;
+    enum insn id = insn_at(m, pc, &o);
+    *target = id == INSN_bl ? pc + (uint32_t)o.disp * 4 : 0;
+    return id == INSN_bl ? PROFILE_CALL : id == INSN_blr ? PROFILE_CALL_COMPUTED : PROFILE_NO_CALL;
 }
 
 struct profile_place profile_map_find(struct profile_map *m, uint32_t pc)
 {
-    struct function *f = function_at(m, pc);
+    const struct function *f = current_at(m, pc);
     if (!f)
         return (struct profile_place){0};
-    if (!f->current)
-        look_at_code(m, f);
     struct profile_place place = {.function = f->name, .start = f->start};
     uint32_t index = (pc - f->start) / 4;
     unsigned loop = f->loop_of && index < f->length ? f->loop_of[index] : 0;

@@ -87,7 +87,8 @@ static int run(const struct machine_config *config, const struct options *option
     if (options->stats && !write_stats(options->stats, m, status, failure)) {
         status = STATUS_OWN;
     }
-    if (!profile_report(m, options->profile)) {
+    if (!profile_report(m, options->profile, PROFILE_TIME) ||
+        !profile_report(m, options->count, PROFILE_INSTRUCTIONS)) {
         status = STATUS_OWN;
     }
     explain_print(m, options->explain_loop);
@@ -119,6 +120,7 @@ static int set_up_and_run(const struct options *options, const struct settings *
         .host_stdin = true,
         .clock = MACHINE_CLOCK_REAL,
         .profile = options->profile,
+        .count = options->count,
     };
     int status = STATUS_OWN;
     if (program_grants_make(&grants, &setup.grants, &options->folders, options->program[0], failure) &&

@@ -22,6 +22,7 @@ struct loop; // loops/
 struct loops;
 struct loop_watch;
 struct loop_trace;
+struct counts; // counts.h
 struct guest;
 
 // What lower floors ask of those above. All are there.
@@ -68,6 +69,7 @@ struct guest {
     struct loop_watch *loop_watch; // NULL: loops are not watched
     struct loop_check *check; // of a loop's replacement, under way
     struct loop_trace *trace; // NULL: no loop is traced (machine_trace_loop)
+    struct counts *counts; // NULL: instructions are not counted one by one (config.count)
 
     int64_t granted; // the budget of the interp_run under way, but for what has been added to stats.retired
     uint64_t interpreted; // instructions, and CHANGE_COST; not those in front of system calls and faults
@@ -94,6 +96,10 @@ struct guest {
 
     volatile uint32_t activity; // enum activity
     volatile uint32_t activity_header;
+    // As the translated code that is running was entered, for samples of it.
+    struct guest_entry {
+        uint64_t pc, x29, x30;
+    } entered;
 
     enum machine_state state;
     int exit_status;

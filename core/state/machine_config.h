@@ -83,6 +83,9 @@ struct machine_config {
     bool verify; // replaced loops are checked from the start on: machine_set_verify
     bool idle; // see machine_set_idle
     bool profile; // samples are taken of where time goes: machine_get_profile
+    // Every instruction is counted: machine_get_profile. Everything is interpreted then, and no loop
+    // replaced.
+    bool count;
     bool record_input; // what reaches the guest from outside is written down: machine_take_input
     const void *replay_input; // such a log, replay_size bytes, takes the outside's place; NULL = none
     size_t replay_size;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the host's time goes, as samples of the emulation thread, for core.h and for what takes them.
+// Where the host's time goes, as samples of the emulation thread, and how often instructions have run, for
+// core.h and for what finds out.
 #ifndef CORE_STATE_MACHINE_PROFILE_H
 #define CORE_STATE_MACHINE_PROFILE_H
 
@@ -17,19 +18,32 @@ enum machine_profile_kind {
     MACHINE_PROFILE_KINDS,
 };
 
-// The samples of one place. Places differ in kind, function or loop.
+// A function that has called what is in a row, or another such function.
+struct machine_profile_caller {
+    const char *function;
+    uint32_t start;
+    uint32_t outer; // who called that: index into machine_profile.callers
+};
+
+// In place of a caller: there is none; it is not known who it is.
+enum { MACHINE_PROFILE_OUTERMOST, MACHINE_PROFILE_UNKNOWN_CALLER, MACHINE_PROFILE_CALLERS };
+
+// What is known of one place. Places differ in kind, function, loop or callers.
 struct machine_profile_row {
     enum machine_profile_kind kind;
     const char *function; // of the guest; NULL: it has no name, or this is none
     uint32_t start; // its first instruction, or of what has no name the page; 0: no code of the guest
     uint32_t header, branch; // of its innermost loop around the sample; header 0: in none
-    uint64_t samples;
+    uint32_t caller; // index into machine_profile.callers; of counted instructions nobody asks
+    uint64_t samples; // config.profile
+    uint64_t instructions; // config.count: how many have run
 };
 
 struct machine_profile {
-    const struct machine_profile_row *rows; // the most samples first; the machine's
+    const struct machine_profile_row *rows; // the machine's
     size_t row_count;
-    uint64_t samples; // of all rows
+    const struct machine_profile_caller *callers; // from MACHINE_PROFILE_CALLERS on; the machine's, too
+    uint64_t samples, instructions; // of all rows
     uint64_t lost; // that there was no room for
     uint64_t cpu_ns; // CPU time of the emulation thread since machine_run was first called
 };

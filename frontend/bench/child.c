@@ -65,6 +65,11 @@ static void own_command(struct text_list *words, const struct comparison *c, con
     if (errand == ERRAND_PROFILE) {
         add_file(words, "--profile", shop, CHILD_PROFILE);
     }
+    if (errand == ERRAND_COUNT) {
+        add_file(words, "--count", shop, CHILD_PROFILE);
+        add(words, "--opt");
+        add(words, "dispatch=off"); // asking at every step would take minutes
+    }
     if (errand == ERRAND_SOUND) {
         add_file(words, "--audio-hash", shop, CHILD_SOUND);
         if (shop->sound_frames) {

@@ -12,6 +12,7 @@ enum errand {
     ERRAND_WARM_UP, // the counters, too
     ERRAND_SOUND, // and the samples
     ERRAND_PROFILE, // where time goes: child_profile
+    ERRAND_COUNT, // where instructions are: likewise; the side's engine and nets stay out of it
 };
 
 // Where runs are made.
@@ -37,7 +38,7 @@ bool child_picture(const struct comparison *c, const struct workshop *shop, size
 
 // The counters of the last run that was made for more than its times, or NULL; the caller deletes them.
 cJSON *child_counters(const struct workshop *shop);
-// What the last run that was made for that has told of where its time went: likewise.
+// What the last run that was made for that has told of where its time, or its instructions, went: likewise.
 cJSON *child_profile(const struct workshop *shop);
 
 #endif

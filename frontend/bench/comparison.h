@@ -73,6 +73,7 @@ struct profile_part {
     double ms[2]; // of a pass, on each side
     double samples[2]; // of all passes
     double credited[2]; // instructions of a pass
+    double instructions; // of a pass in which every loop runs plainly
 };
 
 struct profile_parts {
@@ -83,6 +84,7 @@ struct profile_parts {
 struct profiles {
     unsigned passes; // of each side; 0: none was made
     double samples[2], ms[2]; // of all passes; of one: the emulation thread's CPU time
+    double instructions; // of all parts
     struct profile_parts functions, loops; // the longest first, once profiles_end has been called
 };
 

@@ -29,7 +29,7 @@ static const char style[] =
     "th{font-weight:normal;color:#555;text-align:right;vertical-align:bottom;padding:3px 6px}"
     "td{text-align:right;padding:5px 6px;border-top:1px solid "
     "#ddd}th:first-child,td:first-child{text-align:left}"
-    "tr:last-child td{border-bottom:1px solid #ddd}td.word,th.word{text-align:left}"
+    "tr:last-child td{border-bottom:1px solid #ddd}td.word,th.word{text-align:left}td.one{white-space:nowrap}"
     ".plots{display:grid;grid-template-columns:1fr 1fr;gap:16px "
     "20px}figure{margin:0;break-inside:avoid}.wide{grid-column:1/-1}"
     "figcaption{font-size:12px;color:#444}figure svg{width:100%;height:auto;display:block}"

@@ -163,11 +163,11 @@ static bool add_replay(struct comparison *c, const char *file, struct failure *f
 
 static bool makes_files(const struct options *o)
 {
-    return o->stats || o->profile || o->frame_hash || o->audio_hash || o->wav || o->record_input ||
-           o->replay_input || o->state || o->screenshots.count || o->saves.count || o->frames ||
-           o->explain_loop || doom_options_given(o, "-timedemo") || doom_options_given(o, "-playdemo") ||
-           doom_options_given(o, "-record") || doom_options_given(o, "-framehash") ||
-           doom_options_given(o, "-audiohash");
+    return o->stats || o->profile || o->count || o->frame_hash || o->audio_hash || o->wav ||
+           o->record_input || o->replay_input || o->state || o->screenshots.count || o->saves.count ||
+           o->frames || o->explain_loop || doom_options_given(o, "-timedemo") ||
+           doom_options_given(o, "-playdemo") || doom_options_given(o, "-record") ||
+           doom_options_given(o, "-framehash") || doom_options_given(o, "-audiohash");
 }
 
 bool plan_is_full(const struct options *options)

@@ -55,6 +55,23 @@ void profiles_add(struct profiles *p, size_t side, const cJSON *report)
     add_list(&p->loops, side, cJSON_GetObjectItem(report, "loops"));
 }
 
+static void add_counts(struct profile_parts *parts, const cJSON *list)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        part_of(parts, text_at(item, "function"), text_at(item, "header"))->instructions +=
+            number_at(item, "instructions");
+    }
+}
+
+void profiles_add_counts(struct profiles *p, const cJSON *report)
+{
+    p->instructions += number_at(report, "instructions");
+    add_counts(&p->functions, cJSON_GetObjectItem(report, "functions"));
+    add_counts(&p->loops, cJSON_GetObjectItem(report, "loops"));
+}
+
 static double longest(const struct profile_part *part)
 {
     return fmax(part->ms[0], part->ms[1]);
@@ -113,22 +130,39 @@ static double margin(const struct profiles *p, const struct profile_part *part, 
 
 static void write_bars(FILE *to, const struct profile_part *part, double largest)
 {
-    fputs("<td class=\"word\" style=\"width:90px\"><svg width=\"86\" height=\"13\" aria-hidden=\"true\">",
+    fputs("<td class=\"word\" style=\"width:54px\"><svg width=\"50\" height=\"13\" aria-hidden=\"true\">",
           to);
     for (unsigned s = 0; s < 2; s++) {
         fprintf(to, "<rect y=\"%u\" width=\"%.1f\" height=\"6\" fill=\"%s\"/>", s * 7,
-                largest > 0 ? 86 * part->ms[s] / largest : 0, series_colour(s));
+                largest > 0 ? 50 * part->ms[s] / largest : 0, series_colour(s));
     }
     fputs("</svg></td></tr>\n", to);
 }
 
-static void write_times(FILE *to, const struct profiles *p, const struct profile_part *part)
+// Million instructions a second: those of the plain run, in the time that a side takes for the part.
+static double mips(const struct profile_part *part, size_t side)
 {
+    return part->ms[side] > 0 ? part->instructions / part->ms[side] / 1000 : 0;
+}
+
+static void write_figures(FILE *to, const struct profiles *p, const struct profile_part *part)
+{
+    if (part->instructions > 0) {
+        fprintf(to, "<td>%.1f</td>", part->instructions / 1e6);
+    } else {
+        fputs("<td></td>", to);
+    }
     for (size_t s = 0; s < 2; s++) {
         if (part->samples[s] > 0) {
-            fprintf(to, "<td>%.1f</td><td>± %.1f</td>", part->ms[s], margin(p, part, s));
+            fprintf(to, "<td class=\"one\">%.1f <span class=\"small\">±%.1f</span></td>", part->ms[s],
+                    margin(p, part, s));
         } else {
-            fputs("<td>–</td><td></td>", to);
+            fputs("<td>–</td>", to);
+        }
+        if (mips(part, s) > 0) {
+            fprintf(to, "<td>%.0f</td>", mips(part, s));
+        } else {
+            fputs("<td></td>", to);
         }
     }
 }
@@ -137,12 +171,12 @@ static void write_table(FILE *to, const struct comparison *c, const struct profi
 {
     bool loops = parts == &c->profiles.loops;
     double largest = parts->count ? longest(&parts->items[0]) : 0;
-    fprintf(to, "<table><tr><th>%s</th>", loops ? "loop in" : "function");
+    fprintf(to, "<table><tr><th>%s</th><th>million<br>instr.</th>", loops ? "loop in" : "function");
     for (unsigned s = 0; s < 2; s++) {
-        fputs("<th colspan=\"2\">", to);
+        fputs("<th>", to);
         series_key(to, s);
         write_escaped(to, c->sides[s].name);
-        fputs("<br>ms a pass</th>", to);
+        fputs("<br>ms a pass</th><th><br>MIPS</th>", to);
     }
     fputs("<th></th></tr>\n", to);
     for (size_t i = 0; i < parts->count && i < SHOWN; i++) {
@@ -153,7 +187,7 @@ static void write_table(FILE *to, const struct comparison *c, const struct profi
             fprintf(to, " <span class=\"small\">%s</span>", part->header);
         }
         fputs("</td>", to);
-        write_times(to, &c->profiles, part);
+        write_figures(to, &c->profiles, part);
         write_bars(to, part, largest);
     }
     fputs("</table>\n", to);
@@ -170,13 +204,15 @@ void profiles_write_page(FILE *to, const struct comparison *c)
     fputs("</div><div>\n", to);
     write_table(to, c, &p->loops);
     char *a = verdict_number(p->samples[0]), *b = verdict_number(p->samples[1]);
-    fprintf(to,
-            "</div></div><p class=\"small\">CPU time of the thread that emulates, sampled in %u further "
-            "passes of "
-            "each side (%s and %s samples), which count in no other figure; ± is half of a 95 %% interval. A "
-            "loop's time is part of its function's. [system calls]: and devices; [engine]: decoding, putting "
-            "translated code in its place; [host program]: what is done with frames.</p></section>\n",
-            p->passes, a, b);
+    fprintf(
+        to,
+        "</div></div><p class=\"small\">CPU time of the thread that emulates, sampled in %u further "
+        "passes of "
+        "each side (%s and %s samples), which count in no other figure; ± is half of a 95 %% interval. "
+        "Instructions are exact: of a pass in which no loop is replaced; MIPS: million of these a second. A "
+        "loop's figures are part of its function's. [system calls]: and devices; [engine]: decoding, putting "
+        "translated code in its place; [host program]: what is done with frames.</p></section>\n",
+        p->passes, a, b);
     free(a);
     free(b);
 }
@@ -196,6 +232,9 @@ static cJSON *list_json(const struct profile_parts *parts)
         cJSON_AddItemToObject(object, "ms", cJSON_CreateDoubleArray(part->ms, 2));
         cJSON_AddItemToObject(object, "samples", cJSON_CreateDoubleArray(part->samples, 2));
         cJSON_AddItemToObject(object, "credited", cJSON_CreateDoubleArray(part->credited, 2));
+        cJSON_AddNumberToObject(object, "instructions", part->instructions);
+        const double rates[2] = {mips(part, 0), mips(part, 1)};
+        cJSON_AddItemToObject(object, "mips", cJSON_CreateDoubleArray(rates, 2));
         cJSON_AddItemToArray(list, object);
     }
     return list;
@@ -211,6 +250,7 @@ cJSON *profiles_json(const struct comparison *c)
     cJSON_AddNumberToObject(root, "passes", p->passes);
     cJSON_AddItemToObject(root, "samples", cJSON_CreateDoubleArray(p->samples, 2));
     cJSON_AddItemToObject(root, "ms", cJSON_CreateDoubleArray(p->ms, 2));
+    cJSON_AddNumberToObject(root, "instructions", p->instructions);
     cJSON_AddItemToObject(root, "functions", list_json(&p->functions));
     cJSON_AddItemToObject(root, "loops", list_json(&p->loops));
     return root;

@@ -9,6 +9,8 @@
 
 // Adds the report of a run (JSON, of record/profile.c) of one of the first two sides.
 void profiles_add(struct profiles *p, size_t side, const cJSON *report);
+// Adds the report of a work's run in which instructions were counted.
+void profiles_add_counts(struct profiles *p, const cJSON *report);
 // All runs of so many passes have been added.
 void profiles_end(struct profiles *p, unsigned passes);
 void profiles_free(struct profiles *p);

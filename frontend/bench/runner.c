@@ -43,7 +43,7 @@ static bool make_runs(struct comparison *c, const struct workshop *shop, enum er
                       size_t count, struct failure *failure)
 {
     bool good = child_run(c, shop, errand, runs, count, failure);
-    bool kept = good && errand != ERRAND_SOUND && errand != ERRAND_PROFILE;
+    bool kept = good && (errand == ERRAND_TIMES || errand == ERRAND_WARM_UP);
     for (size_t i = 0; i < count; i++) {
         struct run *run = &runs[i];
         if (!kept || run->block == 0) {
@@ -182,6 +182,22 @@ static void plan_turns(struct comparison *c)
     }
 }
 
+// What a work executes is the same on both sides: one run of each tells.
+static bool count_instructions(struct comparison *c, const struct workshop *shop, struct failure *failure)
+{
+    stage_begin("counting instructions", c->work_count);
+    for (size_t w = 0; w < c->work_count && go_on(c); w++) {
+        if (!make_run(c, shop, ERRAND_COUNT, (struct run){.work = w}, failure)) {
+            return false;
+        }
+        cJSON *report = child_profile(shop);
+        profiles_add_counts(&c->profiles, report);
+        cJSON_Delete(report);
+        stage_tell(w + 1, 0);
+    }
+    return true;
+}
+
 // Where time goes, of settled sides: of runs by themselves, as taking samples takes time, too.
 static bool profile(struct comparison *c, const struct workshop *shop, const struct runner_orders *orders,
                     struct failure *failure)
@@ -204,8 +220,9 @@ static bool profile(struct comparison *c, const struct workshop *shop, const str
         cJSON_Delete(report);
         stage_tell(i + 1, 0);
     }
+    bool good = count_instructions(c, shop, failure);
     profiles_end(&c->profiles, passes);
-    return true;
+    return good;
 }
 
 // Decided before anything is measured: who stops where the figures please him proves nothing.

@@ -12,6 +12,7 @@ static const struct option own_options[] = {
     {"models", OPTION_PATH, 0, offsetof(struct options, models)},
     {"stats", OPTION_PATH, 0, offsetof(struct options, stats)},
     {"profile", OPTION_PATH, 0, offsetof(struct options, profile)},
+    {"count", OPTION_PATH, 0, offsetof(struct options, count)},
     {"explain-loop", OPTION_LOOP, 0, 0},
     {"prepare", OPTION_REQUEST, 0, REQUEST_PREPARE},
 };
@@ -74,6 +75,8 @@ void a64run_options_print_help(FILE *stream)
         "  --profile FILE   where host time goes, by function and loop of PROGRAM: samples as text, as "
         "folded\n"
         "                   stacks for flame graphs if FILE ends in .folded, as JSON if in .json\n"
+        "  --count FILE     how many instructions each function and loop of PROGRAM executes, exactly; in\n"
+        "                   the same forms. Everything is interpreted then, and no loop replaced\n"
         "  --explain-loop ADDRESS  at the end, what became of the loop that begins there\n"
         "  --prepare        translate PROGRAM ahead: run it with these arguments, several times, until next\n"
         "                   to nothing is left to translate, and keep the result for later runs. What it\n"

@@ -44,6 +44,7 @@ static const struct option own_options[] = {
     {"frame-hash", OPTION_PATH, 0, offsetof(struct options, frame_hash)},
     {"stats", OPTION_PATH, 0, offsetof(struct options, stats)},
     {"profile", OPTION_PATH, 0, offsetof(struct options, profile)},
+    {"count", OPTION_PATH, 0, offsetof(struct options, count)},
     {"run-ahead", OPTION_SETTING, "machine.run-ahead", 0},
     {"record-input", OPTION_PATH, 0, offsetof(struct options, record_input)},
     {"replay-input", OPTION_PATH, 0, offsetof(struct options, replay_input)},
@@ -380,7 +381,8 @@ void doom_options_print_help(FILE *stream)
           "                        net's answers counted; pure, the net; live, hybrid, asked at every step\n"
           "  --opt loops=on|off    loops that a net has proposed, once proved, are done by kernels\n"
           "  --opt idle=on|off     a guest that only waits for its clock sleeps (real clock)\n"
-          "  --verify              run the plain loop beside every replaced one, and compare\n"
+          "  --verify              run replaced loops plainly, too; --explain-loop ADDRESS: what became of "
+          "one\n"
           "  --prepare             translate the game ahead, by its recorded demos: no slow first run\n"
           "window\n"
           "  -fullscreen, -window, -geometry WxH[+X+Y], --display N, --vsync on|off, -shotdir FOLDER\n"
@@ -400,8 +402,7 @@ void doom_options_print_help(FILE *stream)
           "  --run-ahead 0..2      show what the game will show so many tics later, if keys stay: less lag\n"
           "figures (FILE - is standard output)\n"
           "  --csv FILE            a row a frame (--csv-format native|mangohud); --json FILE the summary\n"
-          "  --stats FILE.json     counters; --profile FILE: where time goes; --explain-loop ADDRESS: one "
-          "loop\n"
+          "  --stats FILE.json     counters; --profile FILE: where time goes; --count FILE: instructions\n"
           "comparing: which of two is faster, by how much, and do both show the same?\n"
           "  --bench               loops off and on, one minute; =full all demos, =DEMO,... or =FILE.replay\n"
           "  --ab loops|dispatch|idle|engine|neural  what is compared; or A,B: settings or options\n"

@@ -266,7 +266,6 @@ static bool prepare_game(struct launch *launch, const struct options *options,
         settings->clock == CLOCK_VIRTUAL || (settings->clock == CLOCK_AUTO && options->headless);
     machine->clock = virtual_clock ? MACHINE_CLOCK_VIRTUAL : MACHINE_CLOCK_REAL;
     machine->ram = (uint64_t)settings->ram << 20;
-    machine->profile = options->profile;
     machine->record_input = options->record_input || options->split; // the right side replays it
     return good;
 }
@@ -289,6 +288,8 @@ bool launch_prepare(struct launch *launch, const struct options *options, const 
     machine->envp =
         launch->environment.count ? (const char *const *)launch->environment.items : no_environment;
     machine->device = true;
+    machine->profile = options->profile;
+    machine->count = options->count;
     machine->deterministic = virtual_clock || machine->record_input || machine->replay_input;
     // Nobody looks on while a replay runs without a window.
     bool hurries = virtual_clock || (machine->replay_input && options->headless);

@@ -199,6 +199,7 @@ void options_free(struct options *options)
     free(options->frame_hash);
     free(options->stats);
     free(options->profile);
+    free(options->count);
     free(options->csv);
     free(options->wav);
     free(options->audio_hash);

@@ -71,7 +71,7 @@ struct options {
     uint32_t frames; // stop after that many; 0: when the game ends
     uint32_t turns; // give way after each so many; 0: never
     struct frame_orders screenshots, saves; // pictures; states of the machine
-    char *frame_hash, *stats, *profile, *csv, *json, *wav, *audio_hash, *config_file,
+    char *frame_hash, *stats, *profile, *count, *csv, *json, *wav, *audio_hash, *config_file,
         *models; // paths or NULL
     char *state, *record_input, *replay_input; // the same
     bool mangohud; // how --csv is written

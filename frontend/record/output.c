@@ -104,6 +104,7 @@ static bool share_stdout(const struct options *options, struct failure *failure)
                 take_stdout("--wav", options->wav, &taken, failure) &&
                 take_stdout("--stats", options->stats, &taken, failure) &&
                 take_stdout("--profile", options->profile, &taken, failure) &&
+                take_stdout("--count", options->count, &taken, failure) &&
                 take_stdout("--csv", options->csv, &taken, failure) &&
                 take_stdout("--json", options->json, &taken, failure);
     for (size_t i = 0; good && i < options->screenshots.count; i++) {
@@ -132,7 +133,8 @@ struct output *output_open(const struct options *options, const struct settings 
 {
     if (!share_stdout(options, failure) || !try_file(options->csv, failure) ||
         !try_file(options->json, failure) || !try_file(options->stats, failure) ||
-        !try_file(options->profile, failure) || !try_file(options->frame_hash, failure)) {
+        !try_file(options->profile, failure) || !try_file(options->count, failure) ||
+        !try_file(options->frame_hash, failure)) {
         return NULL;
     }
     if (!try_files(&options->screenshots, failure) || !try_files(&options->saves, failure)) {
@@ -397,7 +399,8 @@ bool output_close(struct output *o, struct session *s)
         good &= report_unwritten(stats_write(s, options->stats), options->stats);
     }
     if (s) {
-        good &= profile_report(session_machine(s), options->profile);
+        good &= profile_report(session_machine(s), options->profile, PROFILE_TIME);
+        good &= profile_report(session_machine(s), options->count, PROFILE_INSTRUCTIONS);
     }
     for (size_t i = 0; s && i < options->screenshots.count; i++) {
         if (!o->screenshots_done[i]) {

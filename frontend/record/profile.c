@@ -26,7 +26,7 @@ static const char *const kinds[MACHINE_PROFILE_KINDS] = {
 struct entry {
     char *name; // of the function
     uint32_t start, header, branch; // header 0: a function
-    uint64_t samples, of_kind[GUEST_KINDS];
+    uint64_t samples, of_kind[GUEST_KINDS], instructions;
     const struct machine_loop *counted; // of a loop that the optimizer has counted, else NULL
     uint64_t credited;
 };
@@ -37,6 +37,8 @@ struct entries {
 };
 
 struct report {
+    enum profile_measure measure;
+    bool counted_all; // instructions are known
     struct machine_profile profile;
     struct machine_stats stats;
     const machine *m;
@@ -80,9 +82,10 @@ static struct entry *entry_of(struct entries *list, const char *name, uint32_t s
     return e;
 }
 
-static void add_samples(struct entry *e, const struct machine_profile_row *row)
+static void add_row(struct entry *e, const struct machine_profile_row *row)
 {
     e->samples += row->samples;
+    e->instructions += row->instructions;
     if (row->kind < GUEST_KINDS) {
         e->of_kind[row->kind] += row->samples;
     }
@@ -93,9 +96,9 @@ static void add_rows(struct report *r)
     for (size_t i = 0; i < r->profile.row_count; i++) {
         const struct machine_profile_row *row = &r->profile.rows[i];
         char *name = name_of(row);
-        add_samples(entry_of(&r->functions, name, row->start, 0, 0), row);
+        add_row(entry_of(&r->functions, name, row->start, 0, 0), row);
         if (row->header) {
-            add_samples(entry_of(&r->loops, name, row->start, row->header, row->branch), row);
+            add_row(entry_of(&r->loops, name, row->start, row->header, row->branch), row);
         }
         free(name);
     }
@@ -120,20 +123,29 @@ static void add_counted(struct report *r)
     }
 }
 
+static int by_place(const struct entry *x, const struct entry *y)
+{
+    return x->credited != y->credited ? (x->credited < y->credited ? 1 : -1)
+                                      : (x->header > y->header) - (x->header < y->header);
+}
+
 static int by_samples(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    return x->samples != y->samples     ? (x->samples < y->samples ? 1 : -1)
-           : x->credited != y->credited ? (x->credited < y->credited ? 1 : -1)
-                                        : (x->header > y->header) - (x->header < y->header);
+    return x->samples != y->samples ? (x->samples < y->samples ? 1 : -1) : by_place(x, y);
 }
 
-static bool report_make(struct report *r, const machine *m)
+static int by_instructions(const void *a, const void *b)
 {
-    *r = (struct report){.m = m};
-    if (!machine_get_profile(m, &r->profile)) {
-        return false;
-    }
+    const struct entry *x = a, *y = b;
+    return x->instructions != y->instructions ? (x->instructions < y->instructions ? 1 : -1) : by_place(x, y);
+}
+
+static void report_make(struct report *r, const machine *m, enum profile_measure measure)
+{
+    *r = (struct report){.m = m, .measure = measure};
+    machine_get_profile(m, &r->profile);
+    r->counted_all = r->profile.instructions > 0;
     machine_get_stats(m, &r->stats);
     r->counted = memory_resize(NULL, LOOPS_MAX * sizeof *r->counted);
     r->counted_count = machine_list_loops(m, r->counted, LOOPS_MAX);
@@ -142,10 +154,10 @@ static bool report_make(struct report *r, const machine *m)
     struct entries *const lists[] = {&r->functions, &r->loops};
     for (size_t i = 0; i < 2; i++) {
         if (lists[i]->count) {
-            qsort(lists[i]->items, lists[i]->count, sizeof *lists[i]->items, by_samples);
+            qsort(lists[i]->items, lists[i]->count, sizeof *lists[i]->items,
+                  measure == PROFILE_TIME ? by_samples : by_instructions);
         }
     }
-    return true;
 }
 
 static void entries_free(struct entries *list)
@@ -170,6 +182,11 @@ static double share(const struct report *r, uint64_t samples)
     return r->profile.samples ? (double)samples / (double)r->profile.samples : 0;
 }
 
+static double share_counted(const struct report *r, uint64_t instructions)
+{
+    return r->counted_all ? (double)instructions / (double)r->profile.instructions : 0;
+}
+
 static double milliseconds(const struct report *r, uint64_t samples)
 {
     return share(r, samples) * (double)r->profile.cpu_ns / 1e6;
@@ -190,7 +207,7 @@ static const char *verdict_of(const struct machine_loop *loop)
     return verdicts[loop->verdict];
 }
 
-// ---- as text ----
+// ---- where time goes, as text ----
 
 static void write_head(FILE *to, const struct report *r)
 {
@@ -218,24 +235,36 @@ static void write_sampled(FILE *to, const struct report *r, const struct entry *
             e->samples, milliseconds(r, e->samples));
 }
 
+// A column that is there where instructions have been counted.
+static void write_instructions(FILE *to, const struct report *r, uint64_t instructions)
+{
+    if (r->counted_all) {
+        fprintf(to, "%16" PRIu64, instructions);
+    }
+}
+
 static void write_functions(FILE *to, const struct report *r)
 {
-    fprintf(to, "\n%8s%6s%9s%11s%12s%12s%8s%16s  %s\n", "share", "+-", "samples", "ms", kinds[0], kinds[1],
-            kinds[2], "credited", "function");
+    fprintf(to, "\n%8s%6s%9s%11s%12s%12s%8s%16s%s  %s\n", "share", "+-", "samples", "ms", kinds[0], kinds[1],
+            kinds[2], "credited", r->counted_all ? "    instructions" : "", "function");
     for (size_t i = 0; i < r->functions.count; i++) {
         const struct entry *e = &r->functions.items[i];
         write_sampled(to, r, e);
-        fprintf(to, "%12" PRIu64 "%12" PRIu64 "%8" PRIu64 "%16" PRIu64 "  %s\n", e->of_kind[0], e->of_kind[1],
-                e->of_kind[2], e->credited, e->name);
+        fprintf(to, "%12" PRIu64 "%12" PRIu64 "%8" PRIu64 "%16" PRIu64, e->of_kind[0], e->of_kind[1],
+                e->of_kind[2], e->credited);
+        write_instructions(to, r, e->instructions);
+        fprintf(to, "  %s\n", e->name);
     }
-    fprintf(to, "%6.2f %%%6s%9" PRIu64 "%11.1f%50s  %s\n", 100 * share(r, r->profile.samples), "",
-            r->profile.samples, milliseconds(r, r->profile.samples), "", "all");
+    fprintf(to, "%6.2f %%%6s%9" PRIu64 "%11.1f%48s", 100 * share(r, r->profile.samples), "",
+            r->profile.samples, milliseconds(r, r->profile.samples), "");
+    write_instructions(to, r, r->profile.instructions);
+    fputs("  all\n", to);
 }
 
 static void write_loops(FILE *to, const struct report *r)
 {
-    fprintf(to, "\n%8s%6s%9s%11s%12s%14s%16s %-9s %-10s  %s\n", "share", "+-", "samples", "ms", "entries",
-            "rounds", "credited", "verdict", "loop", "in function");
+    fprintf(to, "\n%8s%6s%9s%11s%12s%14s%16s %-9s%s %-10s  %s\n", "share", "+-", "samples", "ms", "entries",
+            "rounds", "credited", "verdict", r->counted_all ? "    instructions" : "", "loop", "in function");
     for (size_t i = 0; i < r->loops.count; i++) {
         const struct entry *e = &r->loops.items[i];
         write_sampled(to, r, e);
@@ -245,12 +274,43 @@ static void write_loops(FILE *to, const struct report *r)
         } else {
             fprintf(to, "%12s%14s%16s %-9s", "-", "-", "-", "-");
         }
+        write_instructions(to, r, e->instructions);
         fprintf(to, " %#-10" PRIx32 "  %s\n", e->header, e->name);
+    }
+}
+
+// ---- where instructions are, as text ----
+
+static void write_counted(FILE *to, const struct report *r, uint64_t instructions)
+{
+    fprintf(to, "%6.2f %%%16" PRIu64, 100 * share_counted(r, instructions), instructions);
+}
+
+static void write_counts(FILE *to, const struct report *r)
+{
+    fprintf(to,
+            "instructions  %" PRIu64 " (exact); all of them interpreted, and no loop replaced\n"
+            "\n%8s%16s  function\n",
+            r->profile.instructions, "share", "instructions");
+    for (size_t i = 0; i < r->functions.count; i++) {
+        write_counted(to, r, r->functions.items[i].instructions);
+        fprintf(to, "  %s\n", r->functions.items[i].name);
+    }
+    write_counted(to, r, r->profile.instructions);
+    fprintf(to, "  all\n\n%8s%16s  %-10s  in function\n", "share", "instructions", "loop");
+    for (size_t i = 0; i < r->loops.count; i++) {
+        const struct entry *e = &r->loops.items[i];
+        write_counted(to, r, e->instructions);
+        fprintf(to, "  %#-10" PRIx32 "  %s\n", e->header, e->name);
     }
 }
 
 static void write_text(FILE *to, const struct report *r)
 {
+    if (r->measure == PROFILE_INSTRUCTIONS) {
+        write_counts(to, r);
+        return;
+    }
     write_head(to, r);
     write_functions(to, r);
     write_loops(to, r);
@@ -258,15 +318,27 @@ static void write_text(FILE *to, const struct report *r)
 
 // ---- as folded stacks ----
 
+// Whoever called, the outermost first.
+static void write_callers(FILE *to, const struct report *r, uint32_t caller)
+{
+    if (caller == MACHINE_PROFILE_UNKNOWN_CALLER) {
+        fputs("[unknown caller];", to);
+    } else if (caller != MACHINE_PROFILE_OUTERMOST) {
+        write_callers(to, r, r->profile.callers[caller].outer);
+        fprintf(to, "%s;", r->profile.callers[caller].function);
+    }
+}
+
 static void write_folded(FILE *to, const struct report *r)
 {
     for (size_t i = 0; i < r->profile.row_count; i++) {
         const struct machine_profile_row *row = &r->profile.rows[i];
-        char *name = name_of(row);
-        if (!row->samples) {
-            free(name);
+        uint64_t weight = r->measure == PROFILE_TIME ? row->samples : row->instructions;
+        if (!weight) {
             continue;
         }
+        char *name = name_of(row);
+        write_callers(to, r, row->caller);
         fputs(name, to);
         if (row->header) {
             fprintf(to, ";loop@%#" PRIx32, row->header);
@@ -274,7 +346,7 @@ static void write_folded(FILE *to, const struct report *r)
         if (row->kind < GUEST_KINDS) {
             fprintf(to, ";%s", kinds[row->kind]);
         }
-        fprintf(to, " %" PRIu64 "\n", row->samples);
+        fprintf(to, " %" PRIu64 "\n", weight);
         free(name);
     }
 }
@@ -289,6 +361,13 @@ static cJSON *object_of(const struct report *r, const struct entry *e)
         char header[16];
         snprintf(header, sizeof header, "%#" PRIx32, e->header);
         cJSON_AddStringToObject(object, "header", header);
+    }
+    if (r->counted_all) {
+        cJSON_AddNumberToObject(object, "instructions", (double)e->instructions);
+    }
+    if (r->measure == PROFILE_INSTRUCTIONS) {
+        cJSON_AddNumberToObject(object, "share", share_counted(r, e->instructions));
+        return object;
     }
     cJSON_AddNumberToObject(object, "samples", (double)e->samples);
     cJSON_AddNumberToObject(object, "share", share(r, e->samples));
@@ -317,10 +396,15 @@ static void write_json(FILE *to, const struct report *r)
 {
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "schema", "neurodoom-profile-1");
-    cJSON_AddNumberToObject(root, "samples", (double)r->profile.samples);
-    cJSON_AddNumberToObject(root, "lost", (double)r->profile.lost);
-    cJSON_AddNumberToObject(root, "cpu_ms", (double)r->profile.cpu_ns / 1e6);
-    cJSON_AddNumberToObject(root, "compile_ms", (double)r->stats.compile_ns / 1e6);
+    if (r->counted_all) {
+        cJSON_AddNumberToObject(root, "instructions", (double)r->profile.instructions);
+    }
+    if (r->measure == PROFILE_TIME) {
+        cJSON_AddNumberToObject(root, "samples", (double)r->profile.samples);
+        cJSON_AddNumberToObject(root, "lost", (double)r->profile.lost);
+        cJSON_AddNumberToObject(root, "cpu_ms", (double)r->profile.cpu_ns / 1e6);
+        cJSON_AddNumberToObject(root, "compile_ms", (double)r->stats.compile_ns / 1e6);
+    }
     cJSON_AddNumberToObject(root, "retired", (double)r->stats.retired);
     cJSON_AddNumberToObject(root, "credited", (double)r->stats.credited);
     add_list(root, "functions", r, &r->functions);
@@ -339,25 +423,24 @@ static bool ends_in(const char *path, const char *extension)
     return length >= wanted && strcmp(path + length - wanted, extension) == 0;
 }
 
-bool profile_write(const machine *m, const char *path)
+static bool write_file(const machine *m, const char *path, enum profile_measure measure)
 {
     struct report r;
     struct new_file file;
     if (!new_file_open(&file, path)) {
         return false;
     }
-    if (report_make(&r, m)) {
-        (ends_in(path, ".folded") ? write_folded
-         : ends_in(path, ".json") ? write_json
-                                  : write_text)(file.stream, &r);
-    }
+    report_make(&r, m, measure);
+    (ends_in(path, ".folded") ? write_folded
+     : ends_in(path, ".json") ? write_json
+                              : write_text)(file.stream, &r);
     report_free(&r);
     return new_file_commit(&file);
 }
 
-bool profile_report(const machine *m, const char *path)
+bool profile_report(const machine *m, const char *path, enum profile_measure measure)
 {
-    if (!path || profile_write(m, path)) {
+    if (!path || write_file(m, path, measure)) {
         return true;
     }
     log_line(LOG_ERROR, "cannot write %s: %s", path, strerror(errno));

@@ -18,10 +18,11 @@
 #include "core/loops/optimizer.h"
 #include "core/loops/trace.h"
 #include "core/loops/watch.h"
+#include "core/state/counts.h"
 #include "interp_vector.h"
 #include "sequences.h"
 
-static handler_function decode_first, do_enter;
+static handler_function decode_first, do_enter, do_counted;
 
 static uint32_t handler_offset(handler_function *f)
 {
@@ -167,6 +168,13 @@ DEFINE(do_misnamed)
     return ((handler_function *)(code + (int32_t)dispatch_recall(d, pc_of(c, o))))(c, o, code);
 }
 
+// What ends in a branch, where everything is counted.
+DEFINE(do_counted)
+{
+    uint32_t handler = counts_come_to(guest_of(c)->counts, c, o);
+    return ((handler_function *)(code + (int32_t)handler))(c, o, code);
+}
+
 static uint32_t word_at(const cpu *c, const op *o)
 {
     uint32_t word;
@@ -253,6 +261,8 @@ enum stop_reason interp_run(struct guest *g, uint64_t budget)
         op *o = op_at(c, pc & (GUEST_SPACE - 4));
         c->current = o;
         cpu_set_budget_at(c, o, granted);
+        if (g->counts)
+            counts_start(g->counts, c, o);
         if (pc >= GUEST_SPACE || pc & 3) {
             c->wild_pc = pc;
             fault_raise(pc & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, pc, false);
@@ -261,6 +271,8 @@ enum stop_reason interp_run(struct guest *g, uint64_t budget)
         g->interpreted += (uint64_t)(g->interpreting_since - cpu_budget_at(c, c->current));
     }
     fault_end(&context);
+    if (g->counts)
+        counts_stop(g->counts, c);
     note_retired(g);
     c->pc = c->wild_pc ? c->wild_pc : pc_of(c, c->current);
     return c->stop;

@@ -71,10 +71,25 @@ bool translate_is_code(const struct translator *t, uint64_t host_pc);
 // The guest instruction that the translated code at host_pc is of, or one close by; false if it is of none.
 bool translate_nearest_pc(const struct translator *t, uint64_t host_pc, uint32_t *pc);
 
+// A frame of translated code on the host's stack, which is a call of the guest.
+struct translate_frame {
+    uint32_t entry; // where the region is entered that its code is of
+    uint32_t pc; // close by what it is at
+};
+// The frames from that of host_pc on, which is in translated code, with the stack pointer stack: the
+// innermost first, at most max; returns how many. *entered: they reach to where the host entered translated
+// code; else what comes next is not known. Async-signal-safe, on the emulation thread.
+unsigned translate_frames(const struct translator *t, uint64_t host_pc, uint64_t stack,
+                          struct translate_frame *frames, unsigned max, bool *entered);
+
 // Fills in the translator's part of the counters.
 void translate_get_stats(struct translator *t, struct machine_stats *stats);
 
 #else
+
+struct translate_frame {
+    uint32_t entry, pc;
+};
 
 // Built without LLVM: there is never a translator.
 static inline struct translator *translator_create(struct guest *g, bool precise, struct error *error)
@@ -143,6 +158,13 @@ static inline bool translate_is_code(const struct translator *t, uint64_t host_p
 {
     (void)t, (void)host_pc;
     return false;
+}
+static inline unsigned translate_frames(const struct translator *t, uint64_t host_pc, uint64_t stack,
+                                        struct translate_frame *frames, unsigned max, bool *entered)
+{
+    (void)t, (void)host_pc, (void)stack, (void)frames, (void)max;
+    *entered = false;
+    return 0;
 }
 static inline bool translate_nearest_pc(const struct translator *t, uint64_t host_pc, uint32_t *pc)
 {

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Functions of which it is known who can call them: by recursion, by a pointer, by a jump in the place of a
+// last call, also from one such function to the next, and from a small one that translators take inside.
+//
+//   callers ROUNDS          prints a number that hangs on all of it
+//   callers ROUNDS wild     the same, and frame records that lead nowhere, or in a circle
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define APART __attribute__((noinline, noclone, noipa))
+
+enum { DEPTH = 6 };
+
+// Another number each round: samples come at even distances.
+static unsigned steps = 20000;
+
+// All the time goes here, but for what small takes.
+APART uint32_t work(uint32_t x, unsigned rounds)
+{
+    for (unsigned i = 0; i < rounds; i++) {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+    }
+    return x;
+}
+
+// main;recursive (DEPTH + 1 times);work: one part
+APART uint32_t recursive(uint32_t x, unsigned depth)
+{
+    return (depth ? recursive(x + 1, depth - 1) : work(x, steps)) ^ x;
+}
+
+// main;pointed_at;work: two parts
+APART uint32_t pointed_at(uint32_t x)
+{
+    return work(x, 2 * steps) + 1;
+}
+
+// main;third;work: three parts. It takes a jump from first to second, and one from there.
+APART uint32_t third(uint32_t x)
+{
+    return work(x, 3 * steps) + 1;
+}
+APART uint32_t second(uint32_t x)
+{
+    return third(x * 3);
+}
+APART uint32_t first(uint32_t x)
+{
+    return second(x + 7);
+}
+
+// main;work: one part
+APART uint32_t last(uint32_t x)
+{
+    return work(x, steps);
+}
+
+// main;around, main;around;small: two parts or so
+APART uint32_t small(uint32_t x)
+{
+    x ^= x << 13;
+    x ^= x >> 17;
+    return x ^ x << 5;
+}
+APART uint32_t around(uint32_t x)
+{
+    for (unsigned i = 0; i < steps; i++)
+        x = small(x) + i;
+    return x;
+}
+
+// Goes round while X29 is offset bytes from its record, which has a circle in front: X29 with itself.
+uint32_t wild(uint32_t x, uint64_t rounds, int64_t offset);
+__asm__(".text\n"
+        ".global wild\n"
+        ".type wild, %function\n"
+        "wild:\n"
+        "    stp x29, x30, [sp, -32]!\n"
+        "    add x3, sp, 16\n"
+        "    stp x3, x30, [x3]\n"
+        "    add x29, sp, x2\n"
+        "1:  eor w0, w0, w0, lsl 13\n"
+        "    eor w0, w0, w0, lsr 17\n"
+        "    eor w0, w0, w0, lsl 5\n"
+        "    subs x1, x1, 1\n"
+        "    b.ne 1b\n"
+        "    ldp x29, x30, [sp], 32\n"
+        "    ret\n"
+        ".size wild, .-wild\n");
+
+int main(int argc, char **argv)
+{
+    static const int64_t offsets[] = {16, 8, 1, -(1 << 30), 1ll << 40, INT64_MIN, -16};
+    uint32_t (*volatile pointer)(uint32_t) = pointed_at;
+    unsigned rounds = (unsigned)atoi(argv[1]);
+    uint32_t x = 1;
+    for (unsigned i = 0; i < rounds; i++) {
+        steps = 10000 + x % 20000;
+        x = recursive(x, DEPTH);
+        x += pointer(x);
+        x += first(x);
+        x += last(x);
+        x += around(x);
+        for (unsigned k = 0; argc > 2 && k < sizeof offsets / sizeof *offsets; k++)
+            x += wild(x, steps, offsets[k]);
+    }
+    printf("%u\n", x);
+    return 0;
+}
