@@ -33,6 +33,8 @@ struct guest_host {
     // The guest instruction of an access that translated code makes at host_pc, as translate_guest_pc.
     // Async-signal-safe.
     bool (*translated_pc)(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left);
+    // The guest instruction of an access that a block makes at host_pc, as blocks_guest_pc.
+    bool (*block_pc)(const struct blocks *b, uint64_t host_pc, uint32_t *pc);
     // Makes the system call behind which cpu.pc is, without leaving translated code: STOP_NONE, if guest code
     // can go on at cpu.pc at once; STOP_SERVED, if that has to be left first; STOP_SVC, if also for the call,
     // which has not been made.

@@ -247,6 +247,7 @@ enum stop_reason interp_run(struct guest *g, uint64_t budget)
     c->return_pc = NO_RETURN_PC;
     c->stepping = NULL;
     update_fp_fast(c);
+    memory_make_current(&g->memory);
     c->stop = STOP_FAULT;
     if (__builtin_setjmp(context.env) == 0) {
         uint64_t pc = c->pc;

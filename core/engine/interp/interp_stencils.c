@@ -7,7 +7,7 @@
 // comes next. Between two of them, and in memory at any time, the state is that of the interpreter; in place
 // of the op there is the first one of the block.
 extern char hole_xd[], hole_xn[], hole_xm[], hole_xa[], hole_vd[], hole_vn[], hole_vm[], hole_va[];
-extern char hole_imm[], hole_op[], hole_target[], hole_bias[], hole_counts[];
+extern char hole_imm[], hole_op[], hole_target[], hole_bias[], hole_counts[], hole_pc[];
 
 #define X(slot) (*(uint64_t *)((char *)c + offsetof(cpu, x) + (intptr_t)hole_x##slot))
 #define V(slot) (*(u64x2 *)((char *)c + offsetof(cpu, v) + (intptr_t)hole_v##slot))
@@ -17,6 +17,39 @@ extern char hole_imm[], hole_op[], hole_target[], hole_bias[], hole_counts[];
 // Only called, never emitted: interp_stencil_functions.c has them.
 #define FP_LINKAGE extern inline __attribute__((gnu_inline))
 
+#include "core/isa/cpu.h"
+
+// Guest memory counts from gs. Whatever makes the instruction do otherwise than access memory at a plain
+// address, be it a tag, is seldom: then the block is left for the interpreter's handler of it. A jump that
+// the compiler does not know of keeps what is done for that out of the way. So far nothing has been done that
+// would not be done alike again.
+#define ASIDE_UNLESS_EQUAL(one, other)                                                                       \
+    do {                                                                                                     \
+        uint64_t a = (one), b = (other);                                                                     \
+        __asm__ volatile("cmp %1, %0\n\tjne stencil_aside" : : "r"(a), "re"(b) : "memory");                  \
+    } while (0)
+#define ACCESSORS(bits, type)                                                                                \
+    typedef type guest##bits __attribute__((address_space(256), aligned(1), may_alias));                     \
+    static inline __attribute__((always_inline)) type load##bits(cpu *c, const op *o, uint64_t address)      \
+    {                                                                                                        \
+        ASIDE_UNLESS_EQUAL(address, (uint32_t)address);                                                      \
+        type value = *(const volatile guest##bits *)(uintptr_t)(uint32_t)address;                            \
+        BARRIER();                                                                                           \
+        return value;                                                                                        \
+    }                                                                                                        \
+    static inline                                                                                            \
+        __attribute__((always_inline)) void store##bits(cpu *c, const op *o, uint64_t address, type value)   \
+    {                                                                                                        \
+        ASIDE_UNLESS_EQUAL(address, (uint32_t)address);                                                      \
+        *(volatile guest##bits *)(uintptr_t)(uint32_t)address = value;                                       \
+        BARRIER();                                                                                           \
+    }
+static inline __attribute__((always_inline)) void require_aligned(cpu *c, const op *o, uint64_t address,
+                                                                  unsigned size, bool is_store)
+{
+    ASIDE_UNLESS_EQUAL(address & (size - 1), 0);
+}
+
 #include "core/engine/interp/interp_handlers.h"
 #include "core/engine/stencil/stencil.h"
 
@@ -25,12 +58,19 @@ extern char hole_imm[], hole_op[], hole_target[], hole_bias[], hole_counts[];
 typedef op *stencil_function(cpu *c, op *block, const char *code, uint64_t last, uint64_t before);
 extern stencil_function stencil_next; // what follows in the block
 extern stencil_function stencil_start; // the block
+extern stencil_function stencil_aside; // what is seldom done for this instruction, behind the block
 extern handler_function stencil_handler; // the interpreter's of this instruction
 
 #define STENCIL(name, variant, form)                                                                         \
     op *stencil__##name##__##variant##__##form(cpu *c, op *block, UNUSED const char *code,                   \
                                                UNUSED uint64_t last, UNUSED uint64_t before)
 #define BEGIN op *o = (op *)((char *)block + (intptr_t)hole_op)
+// The same, with an immediate that is known.
+#define BEGIN_FORM(form)                                                                                     \
+    BEGIN;                                                                                                   \
+    op known = *o;                                                                                           \
+    if ((form) != FORM_WIDE)                                                                                 \
+    known.imm = (uint64_t)(intptr_t)hole_imm
 #define SIBLING(function, ...) __attribute__((musttail)) return function(c, __VA_ARGS__)
 #undef HANDLER
 #define HANDLER(o) ((stencil_function *)(code + (int32_t)(o)->handler))
@@ -53,10 +93,9 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
 // What a variant takes for granted, and a form (stencil.h).
 #define GIVEN(condition) __builtin_assume(condition)
 #define GIVEN_FLAGS(flags_kind) GIVEN(c->flags.kind == (flags_kind))
-#define GIVEN_A(value) GIVEN(o->a == (value))
+#define GIVEN_A(value) GIVEN(known.a == (value))
 #define GIVEN_AT_HAND(slot, which) GIVEN((which) == 0 || X(slot) == ((which) == 1 ? last : before))
 #define GIVEN_FORM(form)                                                                                     \
-    GIVEN((form) == FORM_WIDE || o->imm == (uint64_t)(intptr_t)hole_imm);                                    \
     GIVEN_AT_HAND(n, FORM_HAS_N(form));                                                                      \
     GIVEN_AT_HAND(m, FORM_HAS_M(form));                                                                      \
     GIVEN_AT_HAND(d, FORM_HAS_D(form))
@@ -64,12 +103,12 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
 #define OP_FORM(name, variant, given, form)                                                                  \
     STENCIL(name, variant, form)                                                                             \
     {                                                                                                        \
-        BEGIN;                                                                                               \
-        if (ACCESSES(name))                                                                                  \
+        BEGIN_FORM(form);                                                                                    \
+        if ((reads_##name | writes_##name) & (ICACHE | CLOCK))                                               \
             c->current = o;                                                                                  \
         given;                                                                                               \
         GIVEN_FORM(form);                                                                                    \
-        sem_##name(c, o);                                                                                    \
+        sem_##name(c, &known);                                                                               \
         SIBLING(stencil_next, block, code, LAST_OF(name), BEFORE_OF(name));                                  \
     }
 #define OP_FEW_FORMS(name, variant, given)                                                                   \
@@ -91,47 +130,29 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     OP_FORM(name, variant, given, 12)                                                                        \
     OP_FORM(name, variant, given, 13)                                                                        \
     OP_FORM(name, variant, given, 14)
-// Counts for the translator how often the branch goes this way.
-#define COUNT(way) (((struct branch_counts *)((char *)c->branch_counts + (intptr_t)hole_counts))->way++)
-#define CONDITION_FORM(name, variant, given, form, TAKE)                                                     \
+// Which way is expected decides which of them the code falls through to.
+#define CONDITION_FORM(name, variant, given, form)                                                           \
     STENCIL(name, variant, form)                                                                             \
     {                                                                                                        \
         BEGIN;                                                                                               \
         given;                                                                                               \
         GIVEN_AT_HAND(d, FORM_HAS_D(form));                                                                  \
-        if (__builtin_expect(sem_##name(c, o), 0)) {                                                         \
-            COUNT(taken);                                                                                    \
-            TAKE(o);                                                                                         \
-        }                                                                                                    \
-        COUNT(not_taken);                                                                                    \
+        if (__builtin_expect(sem_##name(c, o), 1))                                                           \
+            SIBLING(stencil_aside, block, code, last, before);                                               \
         SIBLING(stencil_next, block, code, last, before);                                                    \
     }
-#define CONDITION_VARIANT(name, variant, given, TAKE)                                                        \
-    CONDITION_FORM(name, variant, given, 0, TAKE)                                                            \
-    CONDITION_FORM(name, variant, given, 9, TAKE)                                                            \
-    CONDITION_FORM(name, variant, given, 12, TAKE)
-// The branch back to where the block begins. Should something else have come to stand there, it is come to
-// when the loop is hot once more, or has been left.
-#define GO_TO_START(block) SIBLING(stencil_start, block, code, last, before)
-#define TAKE_TO_START(o) TAKE_BACKWARD_TO(o, block, GO_TO_START)
+#define CONDITION_VARIANT(name, variant, given)                                                              \
+    CONDITION_FORM(name, variant, given, 0)                                                                  \
+    CONDITION_FORM(name, variant, given, 9)                                                                  \
+    CONDITION_FORM(name, variant, given, 12)
 
 #define STENCIL_OP(name) OP_ALL_FORMS(name, 0, )
 #define STENCIL_CONDITION(name)                                                                              \
-    CONDITION_VARIANT(name, 0, , TAKE_FORWARD)                                                               \
-    CONDITION_VARIANT(name, 1, GIVEN_FLAGS(FLAGS_SUB), TAKE_FORWARD)                                         \
-    CONDITION_VARIANT(name, 2, GIVEN_FLAGS(FLAGS_SUB32), TAKE_FORWARD)                                       \
-    CONDITION_VARIANT(name, 3, GIVEN_FLAGS(FLAGS_ADD), TAKE_FORWARD)                                         \
-    CONDITION_VARIANT(name, 4, GIVEN_FLAGS(FLAGS_ADD32), TAKE_FORWARD)                                       \
-    CONDITION_VARIANT(name, 5, , TAKE_BACKWARD)                                                              \
-    CONDITION_VARIANT(name, 6, GIVEN_FLAGS(FLAGS_SUB), TAKE_BACKWARD)                                        \
-    CONDITION_VARIANT(name, 7, GIVEN_FLAGS(FLAGS_SUB32), TAKE_BACKWARD)                                      \
-    CONDITION_VARIANT(name, 8, GIVEN_FLAGS(FLAGS_ADD), TAKE_BACKWARD)                                        \
-    CONDITION_VARIANT(name, 9, GIVEN_FLAGS(FLAGS_ADD32), TAKE_BACKWARD)                                      \
-    CONDITION_VARIANT(name, 10, , TAKE_TO_START)                                                             \
-    CONDITION_VARIANT(name, 11, GIVEN_FLAGS(FLAGS_SUB), TAKE_TO_START)                                       \
-    CONDITION_VARIANT(name, 12, GIVEN_FLAGS(FLAGS_SUB32), TAKE_TO_START)                                     \
-    CONDITION_VARIANT(name, 13, GIVEN_FLAGS(FLAGS_ADD), TAKE_TO_START)                                       \
-    CONDITION_VARIANT(name, 14, GIVEN_FLAGS(FLAGS_ADD32), TAKE_TO_START)
+    CONDITION_VARIANT(name, 0, )                                                                             \
+    CONDITION_VARIANT(name, 1, GIVEN_FLAGS(FLAGS_SUB))                                                       \
+    CONDITION_VARIANT(name, 2, GIVEN_FLAGS(FLAGS_SUB32))                                                     \
+    CONDITION_VARIANT(name, 3, GIVEN_FLAGS(FLAGS_ADD))                                                       \
+    CONDITION_VARIANT(name, 4, GIVEN_FLAGS(FLAGS_ADD32))
 #define STENCIL_JUMP(name)                                                                                   \
     STENCIL(name, 0, 15)                                                                                     \
     {                                                                                                        \
@@ -201,11 +222,20 @@ STENCILS_SHIFTED(SHIFTED)
 STENCILS_EXTENDED(EXTENDED)
 STENCILS_SELECTING(SELECTING)
 
-// The end of a block that no branch ends.
+// Counts for the translator how often a branch goes this way.
+#define COUNT(way) (((struct branch_counts *)((char *)c->branch_counts + (intptr_t)hole_counts))->way++)
+
+// Behind the last instruction of a block: no branch, or a conditional one that is not taken.
 STENCIL(end, 0, 15)
 {
     BEGIN;
-    GO_ON(o);
+    GO_ON(o + 1);
+}
+STENCIL(not_taken, 0, 15)
+{
+    BEGIN;
+    COUNT(not_taken);
+    GO_ON(o + 1);
 }
 
 // What has no stencil, or too long a one.
@@ -215,3 +245,23 @@ STENCIL(call, 0, 15)
     stencil_handler(c, o, code);
     SIBLING(stencil_next, block, code, 0, 0);
 }
+
+// What is aside of an access: the interpreter runs the instruction, and what follows.
+STENCIL(leave, 0, 15)
+{
+    return interp_aside((intptr_t)hole_pc);
+}
+
+// What is aside of a conditional branch: it is taken, forward, backward, or to where the block begins. Should
+// something else have come to stand there, it is come to when the loop is hot once more, or has been left.
+#define GO_TO_START(block) SIBLING(stencil_start, block, code, last, before)
+#define TAKEN(variant, TAKE)                                                                                 \
+    STENCIL(taken, variant, 15)                                                                              \
+    {                                                                                                        \
+        BEGIN;                                                                                               \
+        COUNT(taken);                                                                                        \
+        TAKE;                                                                                                \
+    }
+TAKEN(0, TAKE_FORWARD(o))
+TAKEN(1, TAKE_BACKWARD(o))
+TAKEN(2, TAKE_BACKWARD_TO(o, block, GO_TO_START))

@@ -3,13 +3,13 @@
 #ifndef CORE_ENGINE_STENCIL_STENCIL_H
 #define CORE_ENGINE_STENCIL_STENCIL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/engine/level.h"
 
-// Variants of an instruction besides 0, the general one. Conditional branches have 0 to 4 for forward ones, 5
-// to 9 for backward ones, 10 to 14 for those to the start of the block: of these, the first is for flags of
-// any kind, then come FLAGS_SUB to FLAGS_ADD32. Direct jumps have 0 forward, 1 backward. Others:
+// Variants of an instruction besides 0, the general one. Conditional branches have 1 to 4 for flags of the
+// kinds FLAGS_SUB to FLAGS_ADD32. Direct jumps have 0 forward, 1 backward. Others:
 // clang-format off
 // 1 + the type of shift, or the kind of extension:
 #define STENCILS_SHIFTED(X)                                                                                  \
@@ -47,7 +47,9 @@ enum stencil_form { FORM_PLAIN, FORM_WITH_D = 9, FORM_WIDE = 15, FORM_COUNT };
     X(target) /* of that which its branch goes to, likewise */                                               \
     X(bias) /* what that adds to cpu.retired_bias */                                                         \
     X(counts) /* in cpu.branch_counts */                                                                     \
+    X(pc) /* of the instruction */                                                                           \
     X(start) /* of the block's code, from where the hole is */                                               \
+    X(aside) /* of what is aside of the instruction, likewise */                                             \
     X(handler) /* of the interpreter's handler of it, likewise */                                            \
     X(constant) /* of stencils.constants, likewise */
 // clang-format on
@@ -63,7 +65,9 @@ struct hole {
 
 struct stencil {
     uint32_t code, holes; // where they begin in the tables
-    uint16_t size, hole_count;
+    uint16_t size;
+    uint8_t hole_count;
+    bool has_aside; // one of them is of that kind
 };
 
 // All of a level; stencil_gen.c makes it.
@@ -74,7 +78,7 @@ struct stencils {
     const uint16_t *numbers; // in all, of each variant's FORM_COUNT forms; 0: there is none
     const uint16_t *first; // in numbers, by enum insn: of variant 0; 0: the instruction has no stencil
     const void *const *hosts; // functions of ours
-    uint16_t end, call; // in all: those that are of no instruction
+    uint16_t end, not_taken, call, leave, taken[3]; // in all: those that are of no instruction
 };
 
 #define STENCILS_OF(level) extern const struct stencils stencils_##level;
