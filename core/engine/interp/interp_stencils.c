@@ -9,7 +9,6 @@
 extern char hole_xd[], hole_xn[], hole_xm[], hole_xa[], hole_vd[], hole_vn[], hole_vm[], hole_va[];
 extern char hole_imm[], hole_op[], hole_target[], hole_bias[], hole_counts[], hole_pc[];
 
-#define X(slot) (*(uint64_t *)((char *)c + offsetof(cpu, x) + (intptr_t)hole_x##slot))
 #define V(slot) (*(u64x2 *)((char *)c + offsetof(cpu, v) + (intptr_t)hole_v##slot))
 #define BRANCH_TARGET(o) ((op *)((char *)block + (intptr_t)hole_target))
 #define BRANCH_BIAS(o) ((intptr_t)hole_bias)
@@ -18,6 +17,14 @@ extern char hole_imm[], hole_op[], hole_target[], hole_bias[], hole_counts[], ho
 #define FP_LINKAGE extern inline __attribute__((gnu_inline))
 
 #include "core/isa/cpu.h"
+
+// An op, and behind it where its semantic function finds general registers: copies of those that it writes or
+// that are at hand, the others themselves.
+struct operands {
+    op o;
+    uint64_t *xd, *xn, *xm, *xa;
+};
+#define X(slot) (*((struct operands *)(uintptr_t)o)->x##slot)
 
 // Guest memory counts from gs. Whatever makes the instruction do otherwise than access memory at a plain
 // address, be it a tag, is seldom: then the block is left for the interpreter's handler of it. A jump that
@@ -53,64 +60,87 @@ static inline __attribute__((always_inline)) void require_aligned(cpu *c, const 
 #include "core/engine/interp/interp_handlers.h"
 #include "core/engine/stencil/stencil.h"
 
-// Besides what a handler has, the two registers that were written last are at hand: a value on its way
-// through memory takes some cycles.
-typedef op *stencil_function(cpu *c, op *block, const char *code, uint64_t last, uint64_t before);
+// Between stencils the two registers that were written last are at hand, and while the kind of the flags is
+// known, these are: a value on its way through memory takes some cycles.
+#define AT_HAND uint64_t last, uint64_t before, uint64_t flag_a, uint64_t flag_b
+typedef op *stencil_function(cpu *c, op *block, AT_HAND);
 extern stencil_function stencil_next; // what follows in the block
 extern stencil_function stencil_start; // the block
 extern stencil_function stencil_aside; // what is seldom done for this instruction, behind the block
 extern handler_function stencil_handler; // the interpreter's of this instruction
 
 #define STENCIL(name, variant, form)                                                                         \
-    op *stencil__##name##__##variant##__##form(cpu *c, op *block, UNUSED const char *code,                   \
-                                               UNUSED uint64_t last, UNUSED uint64_t before)
-#define BEGIN op *o = (op *)((char *)block + (intptr_t)hole_op)
-// The same, with an immediate that is known.
-#define BEGIN_FORM(form)                                                                                     \
-    BEGIN;                                                                                                   \
-    op known = *o;                                                                                           \
-    if ((form) != FORM_WIDE)                                                                                 \
-    known.imm = (uint64_t)(intptr_t)hole_imm
-#define SIBLING(function, ...) __attribute__((musttail)) return function(c, __VA_ARGS__)
-#undef HANDLER
-#define HANDLER(o) ((stencil_function *)(code + (int32_t)(o)->handler))
-#undef GO_ON
-#define GO_ON(next)                                                                                          \
-    do {                                                                                                     \
-        op *next_op = (next);                                                                                \
-        SIBLING(HANDLER(next_op), next_op, code, last, before);                                              \
-    } while (0)
+    op *stencil__##name##__##variant##__##form(UNUSED cpu *c, UNUSED op *block, UNUSED uint64_t last,        \
+                                               UNUSED uint64_t before, UNUSED uint64_t flag_a,               \
+                                               UNUSED uint64_t flag_b)
+#define SIBLING(function, ...) __attribute__((musttail)) return function(c, block, __VA_ARGS__)
 
-// What is at hand behind an instruction.
+// What handlers count from, for those that a block goes on with.
+static inline __attribute__((always_inline)) const char *handlers_base(void)
+{
+    const char *base;
+    __asm__("lea stencil_handlers(%%rip), %0" : "=r"(base));
+    return base;
+}
+#define BEGIN                                                                                                \
+    UNUSED op *o = (op *)((char *)block + (intptr_t)hole_op);                                                \
+    UNUSED const char *code = handlers_base()
+
+#define REGISTER(slot) (*(uint64_t *)((char *)c + offsetof(cpu, x) + (intptr_t)hole_x##slot))
+#define USES(name, register) ((reads_##name | writes_##name) & (register))
 #define WRITES(name, register) (writes_##name & (register))
-#define LAST_OF(name) (WRITES(name, Xd) ? X(d) : WRITES(name, Xn) ? X(n) : last)
-#define BEFORE_OF(name)                                                                                      \
-    (WRITES(name, Xd) && WRITES(name, Xm)   ? X(m)                                                           \
-     : WRITES(name, Xd) && WRITES(name, Xn) ? X(n)                                                           \
-     : WRITES(name, Xd | Xn)                ? last                                                           \
-                                            : before)
+#define COPY(name, slot, which)                                                                              \
+    uint64_t copy_##slot = (which) == 1            ? last                                                    \
+                           : (which) == 2          ? before                                                  \
+                           : WRITES(name, X##slot) ? REGISTER(slot)                                          \
+                                                   : 0
+#define OPERAND(name, slot, which) ((which) || WRITES(name, X##slot) ? &copy_##slot : &REGISTER(slot))
+#define BEGIN_FORM(name, form)                                                                               \
+    BEGIN;                                                                                                   \
+    COPY(name, d, FORM_HAS_D(form));                                                                         \
+    COPY(name, n, FORM_HAS_N(form));                                                                         \
+    COPY(name, m, FORM_HAS_M(form));                                                                         \
+    COPY(name, a, 0);                                                                                        \
+    struct operands with = {*o, OPERAND(name, d, FORM_HAS_D(form)), OPERAND(name, n, FORM_HAS_N(form)),      \
+                            OPERAND(name, m, FORM_HAS_M(form)), OPERAND(name, a, 0)};                        \
+    if ((form) != FORM_WIDE)                                                                                 \
+    with.o.imm = (uint64_t)(intptr_t)hole_imm
 
-// What a variant takes for granted, and a form (stencil.h).
+// What a variant takes for granted (stencil.h).
 #define GIVEN(condition) __builtin_assume(condition)
-#define GIVEN_FLAGS(flags_kind) GIVEN(c->flags.kind == (flags_kind))
-#define GIVEN_A(value) GIVEN(known.a == (value))
-#define GIVEN_AT_HAND(slot, which) GIVEN((which) == 0 || X(slot) == ((which) == 1 ? last : before))
-#define GIVEN_FORM(form)                                                                                     \
-    GIVEN_AT_HAND(n, FORM_HAS_N(form));                                                                      \
-    GIVEN_AT_HAND(m, FORM_HAS_M(form));                                                                      \
-    GIVEN_AT_HAND(d, FORM_HAS_D(form))
+#define GIVEN_FLAGS(flags_kind)                                                                              \
+    GIVEN(c->flags.kind == (flags_kind));                                                                    \
+    GIVEN(c->flags.a == flag_a);                                                                             \
+    GIVEN(c->flags.b == flag_b)
+#define GIVEN_A(value) with.o.a = (value)
+#define GIVEN_IMM(value) with.o.imm = (value)
 
-#define OP_FORM(name, variant, given, form)                                                                  \
+// written: those of writes_##name that are of use. Xn comes last: what is written back wins.
+#define OP_WRITING(name, variant, given, form, written)                                                      \
     STENCIL(name, variant, form)                                                                             \
     {                                                                                                        \
-        BEGIN_FORM(form);                                                                                    \
-        if ((reads_##name | writes_##name) & (ICACHE | CLOCK))                                               \
+        BEGIN_FORM(name, form);                                                                              \
+        if (USES(name, ICACHE | CLOCK))                                                                      \
             c->current = o;                                                                                  \
         given;                                                                                               \
-        GIVEN_FORM(form);                                                                                    \
-        sem_##name(c, &known);                                                                               \
-        SIBLING(stencil_next, block, code, LAST_OF(name), BEFORE_OF(name));                                  \
+        sem_##name(c, &with.o);                                                                              \
+        if ((written)&NZCV)                                                                                  \
+            flag_a = c->flags.a, flag_b = c->flags.b;                                                        \
+        if ((written)&Xd)                                                                                    \
+            REGISTER(d) = copy_d;                                                                            \
+        if ((written)&Xa)                                                                                    \
+            REGISTER(a) = copy_a;                                                                            \
+        if ((written)&Xm)                                                                                    \
+            REGISTER(m) = copy_m;                                                                            \
+        if ((written)&Xn)                                                                                    \
+            REGISTER(n) = copy_n;                                                                            \
+        if ((written) & (Xd | Xn))                                                                           \
+            before = !((written)&Xd) ? last : (written)&Xm ? copy_m : (written)&Xn ? copy_n : last;          \
+        if ((written) & (Xd | Xn))                                                                           \
+            last = (written)&Xd ? copy_d : copy_n;                                                           \
+        SIBLING(stencil_next, last, before, flag_a, flag_b);                                                 \
     }
+#define OP_FORM(name, variant, given, form) OP_WRITING(name, variant, given, form, writes_##name)
 #define OP_FEW_FORMS(name, variant, given)                                                                   \
     OP_FORM(name, variant, given, 0)                                                                         \
     OP_FORM(name, variant, given, 1)                                                                         \
@@ -130,16 +160,14 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     OP_FORM(name, variant, given, 12)                                                                        \
     OP_FORM(name, variant, given, 13)                                                                        \
     OP_FORM(name, variant, given, 14)
-// Which way is expected decides which of them the code falls through to.
 #define CONDITION_FORM(name, variant, given, form)                                                           \
     STENCIL(name, variant, form)                                                                             \
     {                                                                                                        \
-        BEGIN;                                                                                               \
+        BEGIN_FORM(name, form);                                                                              \
         given;                                                                                               \
-        GIVEN_AT_HAND(d, FORM_HAS_D(form));                                                                  \
-        if (__builtin_expect(sem_##name(c, o), 1))                                                           \
-            SIBLING(stencil_aside, block, code, last, before);                                               \
-        SIBLING(stencil_next, block, code, last, before);                                                    \
+        if (sem_##name(c, &with.o))                                                                          \
+            SIBLING(stencil_aside, last, before, flag_a, flag_b);                                            \
+        SIBLING(stencil_next, last, before, flag_a, flag_b);                                                 \
     }
 #define CONDITION_VARIANT(name, variant, given)                                                              \
     CONDITION_FORM(name, variant, given, 0)                                                                  \
@@ -167,8 +195,8 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
 #define STENCIL_INDIRECT(name)                                                                               \
     STENCIL(name, 0, 15)                                                                                     \
     {                                                                                                        \
-        BEGIN;                                                                                               \
-        RUN_INDIRECT(name);                                                                                  \
+        BEGIN_FORM(name, 15);                                                                                \
+        TAKE_INDIRECT(o, sem_##name(c, &with.o), INSN_##name == INSN_blr);                                   \
     }
 #define STENCIL_STOP(name)
 
@@ -194,6 +222,20 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     OP_FEW_FORMS(name, 6, GIVEN_A(5))                                                                        \
     OP_FEW_FORMS(name, 7, GIVEN_A(6))                                                                        \
     OP_FEW_FORMS(name, 8, GIVEN_A(7))
+#define COMPARING(name)                                                                                      \
+    OP_WRITING(name, 1, , 0, NZCV)                                                                           \
+    OP_WRITING(name, 1, , 1, NZCV)                                                                           \
+    OP_WRITING(name, 1, , 2, NZCV)                                                                           \
+    OP_WRITING(name, 1, , 3, NZCV)                                                                           \
+    OP_WRITING(name, 1, , 6, NZCV)                                                                           \
+    OP_WRITING(name, 1, , 15, NZCV)
+#define INDEXED(kind, scale)                                                                                 \
+    INDEXED_BY(kind##_reg, scale)                                                                            \
+    INDEXED_BY(kind##_uxtw, scale)                                                                           \
+    INDEXED_BY(kind##_sxtw, scale)
+#define INDEXED_BY(name, scale)                                                                              \
+    OP_FEW_FORMS(name, 1, GIVEN_IMM(0))                                                                      \
+    OP_FEW_FORMS(name, 2, GIVEN_IMM(scale))
 // 14 conditions and NV, which holds like AL, of each kind of flags.
 #define GIVEN_BOTH(flags_kind, value)                                                                        \
     GIVEN_FLAGS(flags_kind);                                                                                 \
@@ -218,6 +260,8 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     OP_FEW_FORMS(name, lt, GIVEN_BOTH(kind, 11))                                                             \
     OP_FEW_FORMS(name, gt, GIVEN_BOTH(kind, 12))                                                             \
     OP_FEW_FORMS(name, le, GIVEN_BOTH(kind, 13))
+STENCILS_COMPARING(COMPARING)
+STENCILS_INDEXED(INDEXED)
 STENCILS_SHIFTED(SHIFTED)
 STENCILS_EXTENDED(EXTENDED)
 STENCILS_SELECTING(SELECTING)
@@ -243,7 +287,7 @@ STENCIL(call, 0, 15)
 {
     BEGIN;
     stencil_handler(c, o, code);
-    SIBLING(stencil_next, block, code, 0, 0);
+    SIBLING(stencil_next, 0, 0, c->flags.a, c->flags.b);
 }
 
 // What is aside of an access: the interpreter runs the instruction, and what follows.
@@ -254,7 +298,7 @@ STENCIL(leave, 0, 15)
 
 // What is aside of a conditional branch: it is taken, forward, backward, or to where the block begins. Should
 // something else have come to stand there, it is come to when the loop is hot once more, or has been left.
-#define GO_TO_START(block) SIBLING(stencil_start, block, code, last, before)
+#define GO_TO_START(block) SIBLING(stencil_start, last, before, flag_a, flag_b)
 #define TAKEN(variant, TAKE)                                                                                 \
     STENCIL(taken, variant, 15)                                                                              \
     {                                                                                                        \

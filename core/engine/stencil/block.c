@@ -37,16 +37,23 @@ bool blocks_can(const struct blocks *b, enum insn id)
 
 // ---- which variant ----
 
-enum { NO_VARIANTS, SHIFTED, EXTENDED, SELECTING };
+enum { NO_VARIANTS, COMPARING, INDEXED, SHIFTED, EXTENDED, SELECTING };
 static const uint8_t classes[INSN_COUNT] = {
+#define CLASS(name) [INSN_##name] = COMPARING,
+    STENCILS_COMPARING(CLASS)
+#undef CLASS
+#define CLASS(name, scale)                                                                                   \
+    [INSN_##name##_reg] = INDEXED, [INSN_##name##_uxtw] = INDEXED, [INSN_##name##_sxtw] = INDEXED,
+        STENCILS_INDEXED(CLASS)
+#undef CLASS
 #define CLASS(name) [INSN_##name] = SHIFTED,
-    STENCILS_SHIFTED(CLASS)
+            STENCILS_SHIFTED(CLASS)
 #undef CLASS
 #define CLASS(name) [INSN_##name] = EXTENDED,
-        STENCILS_EXTENDED(CLASS)
+                STENCILS_EXTENDED(CLASS)
 #undef CLASS
 #define CLASS(name) [INSN_##name] = SELECTING,
-            STENCILS_SELECTING(CLASS)
+                    STENCILS_SELECTING(CLASS)
 #undef CLASS
 };
 
@@ -90,6 +97,8 @@ static unsigned number_of(enum insn id, const op *o, const struct known *k)
     default: break;
     }
     switch (classes[id]) {
+    case COMPARING: return o->d == REG_SINK;
+    case INDEXED: return o->imm ? 2 : 1;
     case SHIFTED:
     case EXTENDED: return 1u + o->a;
     case SELECTING:
@@ -134,7 +143,10 @@ static const struct stencil *choose(const struct blocks *b, enum insn id, const 
 
 static void learn(const struct blocks *b, const struct stencil *s, enum insn id, const op *o, struct known *k)
 {
-    const uint32_t writes = isa_info[id].writes, others = Xm | Xa | Xd_pair | Xa_pair | LR;
+    uint32_t writes = isa_info[id].writes;
+    if (classes[id] == COMPARING && o->d == REG_SINK)
+        writes &= ~(uint32_t)Xd;
+    const uint32_t others = Xm | Xa | Xd_pair | Xa_pair | LR;
     k->flags = flags_behind(id, k->flags);
     if (s == &b->level->all[b->level->call] || (!(writes & (Xd | Xn)) && writes & others)) {
         k->last = k->before = NO_REGISTER;
@@ -142,6 +154,9 @@ static void learn(const struct blocks *b, const struct stencil *s, enum insn id,
         unsigned before = writes & Xd && writes & Xm ? o->m : writes & Xd && writes & Xn ? o->n : k->last;
         k->last = writes & Xd ? o->d : o->n;
         k->before = before == k->last ? NO_REGISTER : before;
+        // What an instruction writes twice is not at hand as it is in the end.
+        if (writes & Xd && ((writes & Xn && o->d == o->n) || (writes & Xm && o->d == o->m)))
+            k->last = NO_REGISTER;
     }
 }
 
@@ -192,6 +207,7 @@ static int64_t filling(const struct blocks *b, const struct hole *h, const struc
     case HOLE_bias: return (1 - (int64_t)o->disp) * size;
     case HOLE_counts: return p->pc / 4 * (int64_t)sizeof(struct branch_counts);
     case HOLE_pc: return (int32_t)p->pc;
+    case HOLE_handlers: return distance_to(b->base, at);
     case HOLE_start: return distance_to(p->start, at);
     case HOLE_aside: return distance_to(p->aside, at);
     case HOLE_handler: return distance_to(b->handler(p->id), at);

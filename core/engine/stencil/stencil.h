@@ -11,6 +11,14 @@
 // Variants of an instruction besides 0, the general one. Conditional branches have 1 to 4 for flags of the
 // kinds FLAGS_SUB to FLAGS_ADD32. Direct jumps have 0 forward, 1 backward. Others:
 // clang-format off
+// 1 for a result that goes nowhere:
+#define STENCILS_COMPARING(X)                                                                                \
+    X(subs_x_imm) X(subs_w_imm) X(subs_x) X(subs_w) X(adds_x_imm) X(adds_w_imm)                              \
+    X(ands_x_imm) X(ands_w_imm) X(ands_x) X(ands_w)
+// 1 for an index that is added as it is, 2 for one that is shifted; with the number of bits:
+#define STENCILS_INDEXED(X)                                                                                  \
+    X(strb, 0) X(ldrb, 0) X(ldrsb_x, 0) X(ldrsb_w, 0) X(strh, 1) X(ldrh, 1) X(ldrsh_x, 1) X(ldrsh_w, 1)      \
+    X(str_w, 2) X(ldr_w, 2) X(ldrsw, 2) X(str_x, 3) X(ldr_x, 3)
 // 1 + the type of shift, or the kind of extension:
 #define STENCILS_SHIFTED(X)                                                                                  \
     X(add_x_shift) X(add_w_shift) X(sub_x_shift) X(sub_w_shift)                                              \
@@ -48,7 +56,8 @@ enum stencil_form { FORM_PLAIN, FORM_WITH_D = 9, FORM_WIDE = 15, FORM_COUNT };
     X(bias) /* what that adds to cpu.retired_bias */                                                         \
     X(counts) /* in cpu.branch_counts */                                                                     \
     X(pc) /* of the instruction */                                                                           \
-    X(start) /* of the block's code, from where the hole is */                                               \
+    X(handlers) /* of what op.handler counts from, from where the hole is */                                 \
+    X(start) /* of the block's code, likewise */                                                             \
     X(aside) /* of what is aside of the instruction, likewise */                                             \
     X(handler) /* of the interpreter's handler of it, likewise */                                            \
     X(constant) /* of stencils.constants, likewise */

@@ -102,10 +102,11 @@ static int hole_of(const char *name)
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return (int)i;
-    return strcmp(name, "stencil_handler") == 0 ? HOLE_handler
-           : strcmp(name, "stencil_start") == 0 ? HOLE_start
-           : strcmp(name, "stencil_aside") == 0 ? HOLE_aside
-                                                : -1;
+    return strcmp(name, "stencil_handler") == 0    ? HOLE_handler
+           : strcmp(name, "stencil_start") == 0    ? HOLE_start
+           : strcmp(name, "stencil_aside") == 0    ? HOLE_aside
+           : strcmp(name, "stencil_handlers") == 0 ? HOLE_handlers
+                                                   : -1;
 }
 
 // The function of ours that a symbol is, by its number; -1 if it is none.
@@ -217,7 +218,9 @@ static bool take(const Elf64_Sym *symbol, uint8_t *code, size_t *size, struct ho
         bool is_jump = hole == HOLE_handler || hole == HOLE_start || hole == HOLE_aside;
         if (hole == HOLE_aside && has_frame(code))
             return false;
-        if (hole >= 0 && type == (is_jump ? R_X86_64_PLT32 : R_X86_64_32S))
+        if (hole >= 0 && type == (is_jump                 ? R_X86_64_PLT32
+                                  : hole == HOLE_handlers ? R_X86_64_PC32
+                                                          : R_X86_64_32S))
             ;
         else if (hole < 0 && type == R_X86_64_PLT32 && (found = host_of(name)) >= 0)
             hole = HOLE_host + found;
