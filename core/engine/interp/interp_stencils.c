@@ -23,6 +23,7 @@ extern char hole_imm[], hole_op[], hole_target[], hole_bias[], hole_counts[], ho
 struct operands {
     op o;
     uint64_t *xd, *xn, *xm, *xa;
+    bool is_near; // what it accesses is near to what has been accessed
 };
 #define X(slot) (*((struct operands *)(uintptr_t)o)->x##slot)
 
@@ -35,11 +36,18 @@ struct operands {
         uint64_t a = (one), b = (other);                                                                     \
         __asm__ volatile("cmp %1, %0\n\tjne stencil_aside" : : "r"(a), "re"(b) : "memory");                  \
     } while (0)
+static inline __attribute__((always_inline)) void require_plain(const op *o, uint64_t address)
+{
+    struct operands *with = (struct operands *)(uintptr_t)o;
+    if (!with->is_near)
+        ASIDE_UNLESS_EQUAL(address, (uint32_t)address);
+    with->is_near = true; // what else it accesses
+}
 #define ACCESSORS(bits, type)                                                                                \
     typedef type guest##bits __attribute__((address_space(256), aligned(1), may_alias));                     \
     static inline __attribute__((always_inline)) type load##bits(cpu *c, const op *o, uint64_t address)      \
     {                                                                                                        \
-        ASIDE_UNLESS_EQUAL(address, (uint32_t)address);                                                      \
+        require_plain(o, address);                                                                           \
         type value = *(const volatile guest##bits *)(uintptr_t)(uint32_t)address;                            \
         BARRIER();                                                                                           \
         return value;                                                                                        \
@@ -47,7 +55,7 @@ struct operands {
     static inline                                                                                            \
         __attribute__((always_inline)) void store##bits(cpu *c, const op *o, uint64_t address, type value)   \
     {                                                                                                        \
-        ASIDE_UNLESS_EQUAL(address, (uint32_t)address);                                                      \
+        require_plain(o, address);                                                                           \
         *(volatile guest##bits *)(uintptr_t)(uint32_t)address = value;                                       \
         BARRIER();                                                                                           \
     }
@@ -101,8 +109,12 @@ static inline __attribute__((always_inline)) const char *handlers_base(void)
     COPY(name, n, FORM_HAS_N(form));                                                                         \
     COPY(name, m, FORM_HAS_M(form));                                                                         \
     COPY(name, a, 0);                                                                                        \
-    struct operands with = {*o, OPERAND(name, d, FORM_HAS_D(form)), OPERAND(name, n, FORM_HAS_N(form)),      \
-                            OPERAND(name, m, FORM_HAS_M(form)), OPERAND(name, a, 0)};                        \
+    struct operands with = {*o,                                                                              \
+                            OPERAND(name, d, FORM_HAS_D(form)),                                              \
+                            OPERAND(name, n, FORM_HAS_N(form)),                                              \
+                            OPERAND(name, m, FORM_HAS_M(form)),                                              \
+                            OPERAND(name, a, 0),                                                             \
+                            false};                                                                          \
     if ((form) != FORM_WIDE)                                                                                 \
     with.o.imm = (uint64_t)(intptr_t)hole_imm
 
@@ -114,6 +126,7 @@ static inline __attribute__((always_inline)) const char *handlers_base(void)
     GIVEN(c->flags.b == flag_b)
 #define GIVEN_A(value) with.o.a = (value)
 #define GIVEN_IMM(value) with.o.imm = (value)
+#define GIVEN_NEAR with.is_near = true
 
 // written: those of writes_##name that are of use. Xn comes last: what is written back wins.
 #define OP_WRITING(name, variant, given, form, written)                                                      \
@@ -236,7 +249,21 @@ static inline __attribute__((always_inline)) const char *handlers_base(void)
 #define INDEXED_BY(name, scale)                                                                              \
     OP_FEW_FORMS(name, 1, GIVEN_IMM(0))                                                                      \
     OP_FEW_FORMS(name, 2, GIVEN_IMM(scale))
-// 14 conditions and NV, which holds like AL, of each kind of flags.
+#define NEAR_FORMS(name)                                                                                     \
+    OP_FEW_FORMS(name, 1, GIVEN_NEAR)                                                                        \
+    OP_FORM(name, 1, GIVEN_NEAR, 2)                                                                          \
+    OP_FORM(name, 1, GIVEN_NEAR, 9)                                                                          \
+    OP_FORM(name, 1, GIVEN_NEAR, 12)
+#define NEAR_SINGLE(kind)                                                                                    \
+    NEAR_FORMS(kind##_uimm)                                                                                  \
+    NEAR_FORMS(kind##_unscaled)                                                                              \
+    NEAR_FORMS(kind##_post)                                                                                  \
+    NEAR_FORMS(kind##_pre)
+#define NEAR_PAIR(kind)                                                                                      \
+    NEAR_FORMS(kind##_offset)                                                                                \
+    NEAR_FORMS(kind##_post)                                                                                  \
+    NEAR_FORMS(kind##_pre)
+// 14 conditions and NV, which holds like AL, of each kind of flags, and of any.
 #define GIVEN_BOTH(flags_kind, value)                                                                        \
     GIVEN_FLAGS(flags_kind);                                                                                 \
     GIVEN_A(value)
@@ -244,7 +271,21 @@ static inline __attribute__((always_inline)) const char *handlers_base(void)
     SELECTING_BY(name, FLAGS_SUB, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)                             \
     SELECTING_BY(name, FLAGS_SUB32, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28)                  \
     SELECTING_BY(name, FLAGS_ADD, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42)                    \
-    SELECTING_BY(name, FLAGS_ADD32, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56)
+    SELECTING_BY(name, FLAGS_ADD32, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56)                  \
+    OP_FORM(name, 57, GIVEN_A(0), 15)                                                                        \
+    OP_FORM(name, 58, GIVEN_A(1), 15)                                                                        \
+    OP_FORM(name, 59, GIVEN_A(2), 15)                                                                        \
+    OP_FORM(name, 60, GIVEN_A(3), 15)                                                                        \
+    OP_FORM(name, 61, GIVEN_A(4), 15)                                                                        \
+    OP_FORM(name, 62, GIVEN_A(5), 15)                                                                        \
+    OP_FORM(name, 63, GIVEN_A(6), 15)                                                                        \
+    OP_FORM(name, 64, GIVEN_A(7), 15)                                                                        \
+    OP_FORM(name, 65, GIVEN_A(8), 15)                                                                        \
+    OP_FORM(name, 66, GIVEN_A(9), 15)                                                                        \
+    OP_FORM(name, 67, GIVEN_A(10), 15)                                                                       \
+    OP_FORM(name, 68, GIVEN_A(11), 15)                                                                       \
+    OP_FORM(name, 69, GIVEN_A(12), 15)                                                                       \
+    OP_FORM(name, 70, GIVEN_A(13), 15)
 #define SELECTING_BY(name, kind, eq, ne, cs, cc, mi, pl, vs, vc, hi, ls, ge, lt, gt, le)                     \
     OP_FEW_FORMS(name, eq, GIVEN_BOTH(kind, 0))                                                              \
     OP_FEW_FORMS(name, ne, GIVEN_BOTH(kind, 1))                                                              \
@@ -262,6 +303,8 @@ static inline __attribute__((always_inline)) const char *handlers_base(void)
     OP_FEW_FORMS(name, le, GIVEN_BOTH(kind, 13))
 STENCILS_COMPARING(COMPARING)
 STENCILS_INDEXED(INDEXED)
+STENCILS_SINGLE(NEAR_SINGLE)
+STENCILS_PAIR(NEAR_PAIR)
 STENCILS_SHIFTED(SHIFTED)
 STENCILS_EXTENDED(EXTENDED)
 STENCILS_SELECTING(SELECTING)
@@ -269,17 +312,18 @@ STENCILS_SELECTING(SELECTING)
 // Counts for the translator how often a branch goes this way.
 #define COUNT(way) (((struct branch_counts *)((char *)c->branch_counts + (intptr_t)hole_counts))->way++)
 
-// Behind the last instruction of a block: no branch, or a conditional one that is not taken.
+// Behind the last instruction of a block, which hole_op is of.
 STENCIL(end, 0, 15)
 {
     BEGIN;
     GO_ON(o + 1);
 }
+
+// Behind a conditional branch that is not taken.
 STENCIL(not_taken, 0, 15)
 {
-    BEGIN;
     COUNT(not_taken);
-    GO_ON(o + 1);
+    SIBLING(stencil_next, last, before, flag_a, flag_b);
 }
 
 // What has no stencil, or too long a one.

@@ -6,6 +6,7 @@
 
 #include "core/engine/code_memory.h"
 #include "core/isa/cpu.h"
+#include "core/state/memory.h"
 #include "stencil.h"
 
 enum {
@@ -57,6 +58,20 @@ static const uint8_t classes[INSN_COUNT] = {
 #undef CLASS
 };
 
+// What a load or store accesses: Xn + imm, or Xn, which is then changed by imm.
+enum { NOT_NEAR, OFFSET, PRE_INDEXED, POST_INDEXED };
+static const uint8_t addressing[INSN_COUNT] = {
+#define ADDRESSING(kind)                                                                                     \
+    [INSN_##kind##_uimm] = OFFSET, [INSN_##kind##_unscaled] = OFFSET, [INSN_##kind##_pre] = PRE_INDEXED,     \
+    [INSN_##kind##_post] = POST_INDEXED,
+    STENCILS_SINGLE(ADDRESSING)
+#undef ADDRESSING
+#define ADDRESSING(kind)                                                                                     \
+    [INSN_##kind##_offset] = OFFSET, [INSN_##kind##_pre] = PRE_INDEXED, [INSN_##kind##_post] = POST_INDEXED,
+        STENCILS_PAIR(ADDRESSING)
+#undef ADDRESSING
+};
+
 // 1 + the kind of flags that an instruction leaves, where that is always the same.
 static const uint8_t flags_left[INSN_COUNT] = {
 #define OPERANDS(name, kind)                                                                                 \
@@ -87,7 +102,17 @@ static unsigned flags_behind(enum insn id, unsigned before)
 struct known {
     unsigned flags; // their kind, or UNKNOWN
     unsigned last, before; // the registers that were written last, or NO_REGISTER
+    uint32_t accessed; // Xn of bit n, and how far from it memory has been accessed
+    int64_t distance[REG_SP + 1];
 };
+
+static bool is_near(enum insn id, const op *o, const struct known *k)
+{
+    int64_t at = addressing[id] == POST_INDEXED ? 0 : (int64_t)o->imm;
+    if (!addressing[id] || !(k->accessed >> o->n & 1))
+        return false;
+    return at - k->distance[o->n] <= MEMORY_NEAR && k->distance[o->n] - at <= MEMORY_NEAR;
+}
 
 static unsigned number_of(enum insn id, const op *o, const struct known *k)
 {
@@ -96,14 +121,14 @@ static unsigned number_of(enum insn id, const op *o, const struct known *k)
     case KIND_JUMP: return o->disp <= 0;
     default: break;
     }
+    if (addressing[id])
+        return is_near(id, o, k);
     switch (classes[id]) {
     case COMPARING: return o->d == REG_SINK;
     case INDEXED: return o->imm ? 2 : 1;
     case SHIFTED:
     case EXTENDED: return 1u + o->a;
-    case SELECTING:
-        return k->flags == UNKNOWN || o->a >= STENCIL_CONDITIONS ? 0
-                                                                 : 1 + STENCIL_CONDITIONS * k->flags + o->a;
+    case SELECTING: return o->a >= STENCIL_CONDITIONS ? 0 : 1 + STENCIL_CONDITIONS * k->flags + o->a;
     default: return 0;
     }
 }
@@ -141,12 +166,26 @@ static const struct stencil *choose(const struct blocks *b, enum insn id, const 
     return numbers[FORM_WIDE] ? &l->all[numbers[FORM_WIDE]] : call;
 }
 
+// Where memory has been accessed behind the instruction.
+static void learn_access(enum insn id, const op *o, struct known *k)
+{
+    const uint32_t writes = isa_info[id].writes;
+    k->accessed &= ~isa_registers(writes, o).x;
+    if (!addressing[id] || (writes & Xd && o->d == o->n) || (writes & Xm && o->m == o->n))
+        return;
+    k->accessed |= 1u << o->n;
+    k->distance[o->n] = addressing[id] == OFFSET         ? (int64_t)o->imm
+                        : addressing[id] == POST_INDEXED ? -(int64_t)o->imm
+                                                         : 0;
+}
+
 static void learn(const struct blocks *b, const struct stencil *s, enum insn id, const op *o, struct known *k)
 {
     uint32_t writes = isa_info[id].writes;
     if (classes[id] == COMPARING && o->d == REG_SINK)
         writes &= ~(uint32_t)Xd;
     const uint32_t others = Xm | Xa | Xd_pair | Xa_pair | LR;
+    learn_access(id, o, k);
     k->flags = flags_behind(id, k->flags);
     if (s == &b->level->all[b->level->call] || (!(writes & (Xd | Xn)) && writes & others)) {
         k->last = k->before = NO_REGISTER;
@@ -249,23 +288,23 @@ uint32_t blocks_make(struct blocks *b, uint32_t pc, const enum insn *ids, const 
 {
     const struct stencils *l = b->level;
     const struct stencil *chosen[BLOCK_MOST], *asides[BLOCK_MOST];
+    const struct stencil *none = &l->all[0], *not_taken = &l->all[l->not_taken];
     struct place places[BLOCK_MOST];
-    struct known known = {UNKNOWN, NO_REGISTER, NO_REGISTER};
+    struct known known = {.flags = UNKNOWN, .last = NO_REGISTER, .before = NO_REGISTER};
     size_t size = 0, aside_size = 0;
     unsigned n = 0;
     for (; n < *count && (chosen[n] = choose(b, ids[n], &ops[n], &known)); n++) {
         places[n] = (struct place){.id = ids[n], .o = &ops[n], .index = n, .pc = pc + 4 * n};
         asides[n] = aside_of(b, chosen[n], &places[n]);
-        size += chosen[n]->size;
+        size += chosen[n]->size + (isa_info[ids[n]].kind == KIND_CONDITION ? not_taken : none)->size;
         aside_size += asides[n]->size;
         learn(b, chosen[n], ids[n], &ops[n], &known);
     }
     *count = n;
     if (!n)
         return 0;
-    // What a block ends with that goes on behind.
-    enum insn_kind last = isa_info[ids[n - 1]].kind;
-    const struct stencil *end = &l->all[last == KIND_OP ? l->end : last == KIND_CONDITION ? l->not_taken : 0];
+    const enum insn_kind last = isa_info[ids[n - 1]].kind;
+    const struct stencil *end = last == KIND_OP || last == KIND_CONDITION ? &l->all[l->end] : none;
     const size_t front = (sizeof(struct head) + n * sizeof(uint16_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     size_t at = code_memory_take(&b->memory, front + size + end->size + aside_size, ALIGNMENT);
     if (at == SIZE_MAX)
@@ -278,7 +317,8 @@ uint32_t blocks_make(struct blocks *b, uint32_t pc, const enum insn *ids, const 
     for (unsigned i = 0; i < n; i++) {
         places[i].start = b->memory.code + start;
         places[i].aside = b->memory.code + aside;
-        if (!put(b, chosen[i], &places[i], &at) || !put(b, asides[i], &places[i], &aside))
+        if (!put(b, chosen[i], &places[i], &at) || !put(b, asides[i], &places[i], &aside) ||
+            !put(b, isa_info[ids[i]].kind == KIND_CONDITION ? not_taken : none, &places[i], &at))
             return 0;
         ends_of(head)[i] = (uint16_t)(at - start);
     }

@@ -19,6 +19,13 @@
 #define STENCILS_INDEXED(X)                                                                                  \
     X(strb, 0) X(ldrb, 0) X(ldrsb_x, 0) X(ldrsb_w, 0) X(strh, 1) X(ldrh, 1) X(ldrsh_x, 1) X(ldrsh_w, 1)      \
     X(str_w, 2) X(ldr_w, 2) X(ldrsw, 2) X(str_x, 3) X(ldr_x, 3)
+// 1 for an address near one that has been accessed:
+#define STENCILS_SINGLE(X)                                                                                   \
+    X(strb) X(ldrb) X(ldrsb_x) X(ldrsb_w) X(strh) X(ldrh) X(ldrsh_x) X(ldrsh_w)                              \
+    X(str_w) X(ldr_w) X(ldrsw) X(str_x) X(ldr_x)                                                             \
+    X(str_s) X(ldr_s) X(str_d) X(ldr_d) X(str_q) X(ldr_q)
+#define STENCILS_PAIR(X)                                                                                     \
+    X(stp_w) X(ldp_w) X(ldpsw) X(stp_x) X(ldp_x) X(stp_d) X(ldp_d) X(stp_q) X(ldp_q)
 // 1 + the type of shift, or the kind of extension:
 #define STENCILS_SHIFTED(X)                                                                                  \
     X(add_x_shift) X(add_w_shift) X(sub_x_shift) X(sub_w_shift)                                              \
@@ -30,7 +37,7 @@
 #define STENCILS_EXTENDED(X)                                                                                 \
     X(add_x_ext) X(add_w_ext) X(sub_x_ext) X(sub_w_ext)                                                      \
     X(adds_x_ext) X(adds_w_ext) X(subs_x_ext) X(subs_w_ext)
-// 1 + 14 x the kind of flags + the condition:
+// 1 + 14 x the kind of flags, 4 for any, + the condition:
 #define STENCILS_SELECTING(X)                                                                                \
     X(csel_x) X(csel_w) X(csinc_x) X(csinc_w) X(csinv_x) X(csinv_w) X(csneg_x) X(csneg_w)                    \
     X(ccmp_x) X(ccmp_w) X(ccmp_x_imm) X(ccmp_w_imm) X(fcsel_s) X(fcsel_d)

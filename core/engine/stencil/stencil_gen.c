@@ -14,7 +14,7 @@
 #include "core/isa/isa.h"
 
 enum {
-    LONGEST = 200, // bytes: longer ones are left to the interpreter's handlers
+    LONGEST = 256, // bytes: longer ones are left to the interpreter's handlers
     HOLES_MAX = 64, // at most UINT8_MAX
     HOSTS_MAX = 128,
     CONSTANTS_MAX = 4096,
