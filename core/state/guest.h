@@ -110,6 +110,9 @@ static inline struct guest *guest_of(cpu *c)
 }
 _Static_assert(offsetof(struct guest, cpu) == 0, "guest_of");
 
+// From now on code of the calling thread that is made for a guest finds this one's memory: relative to gs.
+// Nothing else on this host uses that register.
+void guest_make_current(const struct guest *g);
 // Ends the guest: state and exit status are set, and machine_run returns.
 void guest_exit(struct guest *g, int status);
 // Ends the guest by a signal, with the report that the cpu and address give. what: one line, what it tried.

@@ -4,11 +4,8 @@
 // fails for want of them: then it covers more pages.
 #include "memory.h"
 
-#include <asm/prctl.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "journal.h"
 #include "memory_internal.h"
@@ -53,15 +50,6 @@ void memory_destroy(struct memory *m)
     reservation_destroy(&m->host);
     munmap(m->pages, PAGE_COUNT);
     *m = (struct memory){0};
-}
-
-void memory_make_current(const struct memory *m)
-{
-    static _Thread_local const uint8_t *current;
-    if (current != m->base) {
-        syscall(SYS_arch_prctl, ARCH_SET_GS, m->base);
-        current = m->base;
-    }
 }
 
 int memory_clear(struct memory *m)

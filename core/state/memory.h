@@ -54,10 +54,6 @@ struct memory {
 int memory_create(struct memory *m, uint64_t limit);
 void memory_destroy(struct memory *m);
 
-// From now on code of the calling thread that is made for a guest finds this memory: relative to gs. Nothing
-// else on this host uses that register.
-void memory_make_current(const struct memory *m);
-
 // Drops every mapping (execve). Returns 0 or a negative errno.
 int memory_clear(struct memory *m);
 

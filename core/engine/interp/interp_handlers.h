@@ -120,10 +120,12 @@ op *interp_stop_at(cpu *c, op *next, enum stop_reason reason);
 op *interp_hot_target(cpu *c, op *target, const char *code);
 // Likewise for the loop that the branch at o closes.
 op *interp_hot_loop(cpu *c, const op *o, op *target, const char *code);
-// Goes on with the instruction at pc of the guest that runs, which a block has left to its handler.
-op *interp_aside(intptr_t pc);
-// The branch at o goes to where no op can be: it retires, then the fetch faults.
-_Noreturn void interp_wild_target(cpu *c, const op *o, uint64_t target);
+// Goes on with the instruction at pc of the guest that runs, which a block leaves to this handler, by its
+// offset.
+op *interp_aside(intptr_t pc, intptr_t handler);
+// The branch at o goes to where no op can be: it retires, then the fetch faults. Does not return; a handler
+// that ends in it has no frame for its sake.
+op *interp_wild_target(cpu *c, const op *o, uint64_t target);
 
 // Counts a call of target; true when it has just become hot. Functions may share a counter.
 static inline __attribute__((always_inline)) bool call_is_hot(cpu *c, const op *target)
@@ -180,7 +182,7 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
     do {                                                                                                     \
         uint64_t to = (address);                                                                             \
         if (__builtin_expect((to & 0x00ffffff00000003) != 0, 0))                                             \
-            interp_wild_target(c, o, to);                                                                    \
+            return interp_wild_target(c, o, to);                                                             \
         op *target = op_at(c, (uint32_t)to);                                                                 \
         if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
             return interp_stop_at(c, target, STOP_BUDGET);                                                   \

@@ -31,9 +31,17 @@ struct head {
     uint8_t count;
 };
 
+// The handler to call for what has no stencil, or NULL.
+static const void *called(const struct blocks *b, enum insn id)
+{
+    bool returns;
+    const void *handler = b->handler(id, &returns);
+    return returns ? handler : NULL;
+}
+
 bool blocks_can(const struct blocks *b, enum insn id)
 {
-    return b->memory.size - b->memory.used >= ROOM && (b->level->first[id] || b->handler(id));
+    return b->memory.size - b->memory.used >= ROOM && (b->level->first[id] || called(b, id));
 }
 
 // ---- which variant ----
@@ -153,7 +161,7 @@ static unsigned form_of(enum insn id, const op *o, const struct known *k)
 static const struct stencil *choose(const struct blocks *b, enum insn id, const op *o, const struct known *k)
 {
     const struct stencils *l = b->level;
-    const struct stencil *call = b->handler(id) ? &l->all[l->call] : NULL;
+    const struct stencil *call = called(b, id) ? &l->all[l->call] : NULL;
     if (!l->first[id])
         return call;
     const uint16_t *numbers = l->numbers + l->first[id] + FORM_COUNT * number_of(id, o, k);
@@ -231,6 +239,7 @@ static int64_t filling(const struct blocks *b, const struct hole *h, const struc
 {
     const int64_t x = sizeof(uint64_t), v = sizeof(u64x2), size = sizeof(op);
     const op *o = p->o;
+    bool unused;
     switch (h->kind) {
     case HOLE_xd: return o->d * x;
     case HOLE_xn: return o->n * x;
@@ -249,7 +258,8 @@ static int64_t filling(const struct blocks *b, const struct hole *h, const struc
     case HOLE_handlers: return distance_to(b->base, at);
     case HOLE_start: return distance_to(p->start, at);
     case HOLE_aside: return distance_to(p->aside, at);
-    case HOLE_handler: return distance_to(b->handler(p->id), at);
+    case HOLE_offset: return distance_to(b->handler(p->id, &unused), b->base);
+    case HOLE_handler: return distance_to(called(b, p->id), at);
     case HOLE_constant: return distance_to(b->level->constants, at);
     default: return distance_to(b->level->hosts[h->kind - HOLE_host], at);
     }

@@ -13,9 +13,9 @@ enum { BLOCK_MOST = 32 }; // instructions of a block
 
 struct blocks;
 
-// The interpreter's handler of an instruction, if it returns the next op instead of jumping to its handler;
-// else NULL. For what has no stencil.
-typedef const void *block_handler(enum insn id);
+// The interpreter's handler of an instruction. *returns: it returns the next op instead of jumping to its
+// handler, and so does for what has no stencil.
+typedef const void *block_handler(enum insn id, bool *returns);
 
 #ifdef TRANSLATE
 

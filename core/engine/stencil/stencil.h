@@ -63,6 +63,7 @@ enum stencil_form { FORM_PLAIN, FORM_WITH_D = 9, FORM_WIDE = 15, FORM_COUNT };
     X(bias) /* what that adds to cpu.retired_bias */                                                         \
     X(counts) /* in cpu.branch_counts */                                                                     \
     X(pc) /* of the instruction */                                                                           \
+    X(offset) /* op.handler for the interpreter's handler of it */                                           \
     X(handlers) /* of what op.handler counts from, from where the hole is */                                 \
     X(start) /* of the block's code, likewise */                                                             \
     X(aside) /* of what is aside of the instruction, likewise */                                             \

@@ -101,7 +101,7 @@ bool translate_enter_code(struct translator *t)
     uint32_t code = slot_offered(t, (uint32_t)c->pc);
     if (!code && !(code = code_at(t, (uint32_t)c->pc)))
         return false;
-    memory_make_current(&t->guest->memory);
+    guest_make_current(t->guest);
     running = t;
     call_on_low_stack(t, code);
     return true;
