@@ -146,6 +146,7 @@ static const struct guest_host host = {
     .symbol = linux_symbol,
     .present = present,
     .translated_pc = translate_guest_pc,
+    .block_pc = blocks_guest_pc,
     .system_call = make_plain_system_call,
     .patch_loop = interp_patch_loop,
 };

@@ -84,8 +84,8 @@ struct branch_counts {
 typedef struct cpu {
     // What the interpreter touches all the time comes first, within short displacements.
     _Alignas(8) uint8_t *memory; // host address of guest address 0
-    _Alignas(8)
-        const op *current; // the op whose memory access is under way, or, at a stop, the one that comes next
+    _Alignas(8) const op *current; // the op whose memory access is under way, but for made code, of which a
+                                   // fault tells; or, at a stop, the one that comes next
     // sizeof(op) x (instructions retired - the budget), less the address of the current op. Straight-line
     // code leaves it alone, a taken branch from o to t adds (o + 1) - t, and it is exact at every access that
     // may fault.

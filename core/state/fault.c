@@ -24,6 +24,11 @@ void fault_end(struct fault_context *context)
     innermost = context->outer;
 }
 
+struct guest *fault_guest(void)
+{
+    return innermost->guest;
+}
+
 _Noreturn void fault_leave(void)
 {
     __builtin_longjmp(innermost->env, 1);
@@ -91,7 +96,10 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
                 return;
             uint32_t pc;
             unsigned left;
-            if (g->translator && g->host->translated_pc(g->translator, host_pc(host_context), &pc, &left)) {
+            if (g->blocks && g->host->block_pc(g->blocks, host_pc(host_context), &pc)) {
+                c->current = g->memory.ops + pc / 4;
+            } else if (g->translator &&
+                       g->host->translated_pc(g->translator, host_pc(host_context), &pc, &left)) {
                 // Unless the code is precise, what the region has retired is in a register of its own: what
                 // is known is the last synchronisation.
                 c->current = g->memory.ops + pc / 4;

@@ -22,6 +22,9 @@ struct fault_context {
 void fault_begin(struct fault_context *context, struct guest *g);
 void fault_end(struct fault_context *context);
 
+// The guest of the innermost context of the calling thread.
+struct guest *fault_guest(void);
+
 // Leaves guest code for the reason in cpu.stop, to the innermost context of the calling thread.
 _Noreturn void fault_leave(void);
 

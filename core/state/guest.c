@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "guest.h"
 
+#include <asm/prctl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -8,9 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "core/base/text.h"
 #include "core/isa/isa.h"
+
+void guest_make_current(const struct guest *g)
+{
+    static _Thread_local const uint8_t *current;
+    if (current != g->memory.base) {
+        syscall(SYS_arch_prctl, ARCH_SET_GS, g->memory.base);
+        current = g->memory.base;
+    }
+}
 
 void guest_exit(struct guest *g, int status)
 {

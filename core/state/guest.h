@@ -34,6 +34,8 @@ struct guest_host {
     // The guest instruction of an access that translated code makes at host_pc, as translate_guest_pc.
     // Async-signal-safe.
     bool (*translated_pc)(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left);
+    // The guest instruction of an access that a block makes at host_pc, as blocks_guest_pc.
+    bool (*block_pc)(const struct blocks *b, uint64_t host_pc, uint32_t *pc);
     // Makes the system call behind which cpu.pc is, without leaving translated code: STOP_NONE, if guest code
     // can go on at cpu.pc at once; STOP_SERVED, if that has to be left first; STOP_SVC, if also for the call,
     // which has not been made.
@@ -114,6 +116,9 @@ static inline struct guest *guest_of(cpu *c)
 }
 _Static_assert(offsetof(struct guest, cpu) == 0, "guest_of");
 
+// From now on code of the calling thread that is made for a guest finds this one's memory: relative to gs.
+// Nothing else on this host uses that register.
+void guest_make_current(const struct guest *g);
 // Ends the guest: state and exit status are set, and machine_run returns.
 void guest_exit(struct guest *g, int status);
 // Ends the guest by a signal, with the report that the cpu and address give. what: one line, what it tried.

@@ -21,6 +21,8 @@
 // us.
 #define HUGE_BYTES (2ull << 20)
 
+_Static_assert(MEMORY_NEAR + 0x100 <= GUEST_MMAP_MIN && MEMORY_NEAR + 0x100 <= GUEST_SPACE - GUEST_MMAP_END,
+               "what is near to mapped memory is in the space");
 _Static_assert(PROT_READ == 1 && PROT_WRITE == 2 && PROT_EXEC == 4, "the low bits of memory.pages");
 
 int memory_create(struct memory *m, uint64_t limit)

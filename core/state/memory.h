@@ -14,7 +14,8 @@
 #define GUEST_PAGE 4096ull
 #define GUEST_SPACE (1ull << 32) // guest addresses are below this
 #define GUEST_MMAP_MIN 0x10000ull // nothing is mapped below
-#define GUEST_MMAP_END (GUEST_SPACE - 0xf000) // nor above: what is near to mapped memory is in the space
+#define GUEST_MMAP_END (GUEST_SPACE - 0xf000) // nor above
+#define MEMORY_NEAR 0x7f00 // what is so far from mapped memory, with up to 256 bytes, is in the space
 
 // The reservation: guard, guest space, guard, ops, guard. The ops of a page that the guest may not execute
 // are inaccessible, or in a chunk where it may execute another one and zero, that is, not decoded: so that a

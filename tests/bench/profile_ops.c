@@ -11,6 +11,7 @@
 #define interp_hot_target profile_hot_target
 #define interp_hot_loop profile_hot_loop
 #define interp_wild_target profile_wild_target
+#define interp_aside profile_aside
 #define interp_run __wrap_interp_run
 #define interp_call __wrap_interp_call
 #define interp_step __wrap_interp_step

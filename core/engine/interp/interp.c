@@ -68,7 +68,7 @@ __attribute__((cold)) op *interp_hot_loop(cpu *c, const op *o, op *target, const
     return interp_hot_target(c, target, code);
 }
 
-__attribute__((cold)) _Noreturn void interp_wild_target(cpu *c, const op *o, uint64_t target)
+__attribute__((cold)) op *interp_wild_target(cpu *c, const op *o, uint64_t target)
 {
     c->current = o + 1;
     c->wild_pc = target << 8 >> 8;
@@ -255,6 +255,7 @@ enum stop_reason interp_run(struct guest *g, uint64_t budget)
     c->return_pc = NO_RETURN_PC;
     c->stepping = NULL;
     update_fp_fast(c);
+    guest_make_current(g);
     c->stop = STOP_FAULT;
     if (__builtin_setjmp(context.env) == 0) {
         uint64_t pc = c->pc;

@@ -15,6 +15,11 @@
 
 // ---- the hooks of sem.h ----
 
+// A fault leaves by a jump from a signal handler: nothing may move across the access.
+#define BARRIER() __asm__ volatile("" ::: "memory")
+
+// Code that is made for one op has accessors of its own.
+#ifndef ACCESSORS
 // The host address of a guest address. The top byte is ignored (TBI), the next three have to be zero;
 // whatever is not mapped behind the rest faults on the host; see fault.c. cpu.current has been set by the
 // handler.
@@ -24,9 +29,6 @@ static inline __attribute__((always_inline)) uint8_t *access_at(const cpu *c, ui
         fault_raise(FAULT_MAPPING, address << 8 >> 8, is_store);
     return c->memory + (uint32_t)address;
 }
-
-// A fault leaves by a jump from a signal handler: nothing may move across the access.
-#define BARRIER() __asm__ volatile("" ::: "memory")
 
 #define ACCESSORS(bits, type)                                                                                \
     static inline __attribute__((always_inline))                                                             \
@@ -49,12 +51,6 @@ static inline __attribute__((always_inline)) uint8_t *access_at(const cpu *c, ui
         BARRIER();                                                                                           \
     }
 
-ACCESSORS(8, uint8_t)
-ACCESSORS(16, uint16_t)
-ACCESSORS(32, uint32_t)
-ACCESSORS(64, uint64_t)
-ACCESSORS(128, u64x2)
-
 static inline __attribute__((always_inline)) void require_aligned(__attribute__((unused)) cpu *c,
                                                                   __attribute__((unused)) const op *o,
                                                                   uint64_t address, unsigned size,
@@ -63,6 +59,13 @@ static inline __attribute__((always_inline)) void require_aligned(__attribute__(
     if (__builtin_expect((address & (size - 1)) != 0, 0))
         fault_raise(FAULT_ALIGNMENT, address << 8 >> 8, is_store);
 }
+#endif
+
+ACCESSORS(8, uint8_t)
+ACCESSORS(16, uint16_t)
+ACCESSORS(32, uint32_t)
+ACCESSORS(64, uint64_t)
+ACCESSORS(128, u64x2)
 
 static uint64_t read_counter(cpu *c)
 {
@@ -117,8 +120,12 @@ op *interp_stop_at(cpu *c, op *next, enum stop_reason reason);
 op *interp_hot_target(cpu *c, op *target, const char *code);
 // Likewise for the loop that the branch at o closes.
 op *interp_hot_loop(cpu *c, const op *o, op *target, const char *code);
-// The branch at o goes to where no op can be: it retires, then the fetch faults.
-_Noreturn void interp_wild_target(cpu *c, const op *o, uint64_t target);
+// Goes on with the instruction at pc of the guest that runs, which a block leaves to this handler, by its
+// offset.
+op *interp_aside(intptr_t pc, intptr_t handler);
+// The branch at o goes to where no op can be: it retires, then the fetch faults. Does not return; a handler
+// that ends in it has no frame for its sake.
+op *interp_wild_target(cpu *c, const op *o, uint64_t target);
 
 // Counts a call of target; true when it has just become hot. Functions may share a counter.
 static inline __attribute__((always_inline)) bool call_is_hot(cpu *c, const op *target)
@@ -175,7 +182,7 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
     do {                                                                                                     \
         uint64_t to = (address);                                                                             \
         if (__builtin_expect((to & 0x00ffffff00000003) != 0, 0))                                             \
-            interp_wild_target(c, o, to);                                                                    \
+            return interp_wild_target(c, o, to);                                                             \
         op *target = op_at(c, (uint32_t)to);                                                                 \
         if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
             return interp_stop_at(c, target, STOP_BUDGET);                                                   \

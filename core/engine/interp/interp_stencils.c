@@ -7,9 +7,8 @@
 // comes next. Between two of them, and in memory at any time, the state is that of the interpreter; in place
 // of the op there is the first one of the block.
 extern char hole_xd[], hole_xn[], hole_xm[], hole_xa[], hole_vd[], hole_vn[], hole_vm[], hole_va[];
-extern char hole_imm[], hole_op[], hole_target[], hole_bias[], hole_counts[];
+extern char hole_imm[], hole_op[], hole_target[], hole_bias[], hole_counts[], hole_pc[], hole_offset[];
 
-#define X(slot) (*(uint64_t *)((char *)c + offsetof(cpu, x) + (intptr_t)hole_x##slot))
 #define V(slot) (*(u64x2 *)((char *)c + offsetof(cpu, v) + (intptr_t)hole_v##slot))
 #define BRANCH_TARGET(o) ((op *)((char *)block + (intptr_t)hole_target))
 #define BRANCH_BIAS(o) ((intptr_t)hole_bias)
@@ -17,61 +16,152 @@ extern char hole_imm[], hole_op[], hole_target[], hole_bias[], hole_counts[];
 // Only called, never emitted: interp_stencil_functions.c has them.
 #define FP_LINKAGE extern inline __attribute__((gnu_inline))
 
+#include "core/isa/cpu.h"
+
+// An op, and behind it where its semantic function finds general registers: copies of those that it writes or
+// that are at hand, the others themselves.
+struct operands {
+    op o;
+    uint64_t *xd, *xn, *xm, *xa;
+    bool is_near; // what it accesses is near to what has been accessed
+};
+#define X(slot) (*((struct operands *)(uintptr_t)o)->x##slot)
+
+// Guest memory counts from gs. Whatever makes the instruction do otherwise than access memory at a plain
+// address, be it a tag, is seldom: then the block is left for the interpreter's handler of it. A jump that
+// the compiler does not know of keeps what is done for that out of the way. So far nothing has been done that
+// would not be done alike again.
+#define ASIDE_UNLESS_EQUAL(one, other)                                                                       \
+    do {                                                                                                     \
+        uint64_t a = (one), b = (other);                                                                     \
+        __asm__ volatile("cmp %1, %0\n\tjne stencil_aside" : : "r"(a), "re"(b) : "memory");                  \
+    } while (0)
+static inline __attribute__((always_inline)) void require_plain(const op *o, uint64_t address)
+{
+    struct operands *with = (struct operands *)(uintptr_t)o;
+    if (!with->is_near)
+        ASIDE_UNLESS_EQUAL(address, (uint32_t)address);
+    with->is_near = true; // what else it accesses
+}
+#define ACCESSORS(bits, type)                                                                                \
+    typedef type guest##bits __attribute__((address_space(256), aligned(1), may_alias));                     \
+    static inline __attribute__((always_inline)) type load##bits(cpu *c, const op *o, uint64_t address)      \
+    {                                                                                                        \
+        require_plain(o, address);                                                                           \
+        type value = *(const volatile guest##bits *)(uintptr_t)(uint32_t)address;                            \
+        BARRIER();                                                                                           \
+        return value;                                                                                        \
+    }                                                                                                        \
+    static inline                                                                                            \
+        __attribute__((always_inline)) void store##bits(cpu *c, const op *o, uint64_t address, type value)   \
+    {                                                                                                        \
+        require_plain(o, address);                                                                           \
+        *(volatile guest##bits *)(uintptr_t)(uint32_t)address = value;                                       \
+        BARRIER();                                                                                           \
+    }
+static inline __attribute__((always_inline)) void require_aligned(cpu *c, const op *o, uint64_t address,
+                                                                  unsigned size, bool is_store)
+{
+    ASIDE_UNLESS_EQUAL(address & (size - 1), 0);
+}
+
 #include "core/engine/interp/interp_handlers.h"
 #include "core/engine/stencil/stencil.h"
 
-// Besides what a handler has, the two registers that were written last are at hand: a value on its way
-// through memory takes some cycles.
-typedef op *stencil_function(cpu *c, op *block, const char *code, uint64_t last, uint64_t before);
+// Between stencils the two registers that were written last are at hand, and while the kind of the flags is
+// known, these are: a value on its way through memory takes some cycles.
+#define AT_HAND uint64_t last, uint64_t before, uint64_t flag_a, uint64_t flag_b
+typedef op *stencil_function(cpu *c, op *block, AT_HAND);
 extern stencil_function stencil_next; // what follows in the block
 extern stencil_function stencil_start; // the block
+extern stencil_function stencil_aside; // what is seldom done for this instruction, behind the block
 extern handler_function stencil_handler; // the interpreter's of this instruction
 
 #define STENCIL(name, variant, form)                                                                         \
-    op *stencil__##name##__##variant##__##form(cpu *c, op *block, UNUSED const char *code,                   \
-                                               UNUSED uint64_t last, UNUSED uint64_t before)
-#define BEGIN op *o = (op *)((char *)block + (intptr_t)hole_op)
-#define SIBLING(function, ...) __attribute__((musttail)) return function(c, __VA_ARGS__)
-#undef HANDLER
-#define HANDLER(o) ((stencil_function *)(code + (int32_t)(o)->handler))
-#undef GO_ON
-#define GO_ON(next)                                                                                          \
-    do {                                                                                                     \
-        op *next_op = (next);                                                                                \
-        SIBLING(HANDLER(next_op), next_op, code, last, before);                                              \
-    } while (0)
+    op *stencil__##name##__##variant##__##form(UNUSED cpu *c, UNUSED op *block, UNUSED uint64_t last,        \
+                                               UNUSED uint64_t before, UNUSED uint64_t flag_a,               \
+                                               UNUSED uint64_t flag_b)
+#define SIBLING(function, ...) __attribute__((musttail)) return function(c, block, __VA_ARGS__)
 
-// What is at hand behind an instruction.
+// What handlers count from, for those that a block goes on with.
+static inline __attribute__((always_inline)) const char *handlers_base(void)
+{
+    const char *base;
+    __asm__("lea stencil_handlers(%%rip), %0" : "=r"(base));
+    return base;
+}
+#define BEGIN                                                                                                \
+    UNUSED op *o = (op *)((char *)block + (intptr_t)hole_op);                                                \
+    UNUSED const char *code = handlers_base()
+
+#define REGISTER(slot) (*(uint64_t *)((char *)c + offsetof(cpu, x) + (intptr_t)hole_x##slot))
+#define USES(name, register) ((reads_##name | writes_##name) & (register))
 #define WRITES(name, register) (writes_##name & (register))
-#define LAST_OF(name) (WRITES(name, Xd) ? X(d) : WRITES(name, Xn) ? X(n) : last)
-#define BEFORE_OF(name)                                                                                      \
-    (WRITES(name, Xd) && WRITES(name, Xm)   ? X(m)                                                           \
-     : WRITES(name, Xd) && WRITES(name, Xn) ? X(n)                                                           \
-     : WRITES(name, Xd | Xn)                ? last                                                           \
-                                            : before)
+#define COPY(name, slot, which)                                                                              \
+    uint64_t copy_##slot = (which) == 1            ? last                                                    \
+                           : (which) == 2          ? before                                                  \
+                           : WRITES(name, X##slot) ? REGISTER(slot)                                          \
+                                                   : 0
+#define OPERAND(name, slot, which) ((which) || WRITES(name, X##slot) ? &copy_##slot : &REGISTER(slot))
+#define BEGIN_FORM(name, form)                                                                               \
+    BEGIN;                                                                                                   \
+    COPY(name, d, FORM_HAS_D(form));                                                                         \
+    COPY(name, n, FORM_HAS_N(form));                                                                         \
+    COPY(name, m, FORM_HAS_M(form));                                                                         \
+    COPY(name, a, 0);                                                                                        \
+    struct operands with = {*o,                                                                              \
+                            OPERAND(name, d, FORM_HAS_D(form)),                                              \
+                            OPERAND(name, n, FORM_HAS_N(form)),                                              \
+                            OPERAND(name, m, FORM_HAS_M(form)),                                              \
+                            OPERAND(name, a, 0),                                                             \
+                            false};                                                                          \
+    if ((form) != FORM_WIDE)                                                                                 \
+    with.o.imm = (uint64_t)(intptr_t)hole_imm
 
-// What a variant takes for granted, and a form (stencil.h).
+// What a variant takes for granted (stencil.h).
 #define GIVEN(condition) __builtin_assume(condition)
-#define GIVEN_FLAGS(flags_kind) GIVEN(c->flags.kind == (flags_kind))
-#define GIVEN_A(value) GIVEN(o->a == (value))
-#define GIVEN_AT_HAND(slot, which) GIVEN((which) == 0 || X(slot) == ((which) == 1 ? last : before))
-#define GIVEN_FORM(form)                                                                                     \
-    GIVEN((form) == FORM_WIDE || o->imm == (uint64_t)(intptr_t)hole_imm);                                    \
-    GIVEN_AT_HAND(n, FORM_HAS_N(form));                                                                      \
-    GIVEN_AT_HAND(m, FORM_HAS_M(form));                                                                      \
-    GIVEN_AT_HAND(d, FORM_HAS_D(form))
+#define GIVEN_FLAGS(flags_kind)                                                                              \
+    GIVEN(c->flags.kind == (flags_kind));                                                                    \
+    GIVEN(c->flags.a == flag_a);                                                                             \
+    GIVEN(c->flags.b == flag_b)
+// Of what is compared one is a copy: else, where both are equal, the compiler takes one for the other behind
+// it.
+#define GIVEN_COMPARED                                                                                       \
+    uint64_t compared = flag_b;                                                                              \
+    __asm__("" : "+r"(compared));                                                                            \
+    GIVEN(c->flags.kind == FLAGS_SUB);                                                                       \
+    GIVEN(c->flags.a == flag_a);                                                                             \
+    GIVEN(c->flags.b == compared)
+#define GIVEN_A(value) with.o.a = (value)
+#define GIVEN_IMM(value) with.o.imm = (value)
+#define GIVEN_NEAR with.is_near = true
 
-#define OP_FORM(name, variant, given, form)                                                                  \
+// written: those of writes_##name that are of use. Xn comes last: what is written back wins.
+#define OP_WRITING(name, variant, given, form, written)                                                      \
     STENCIL(name, variant, form)                                                                             \
     {                                                                                                        \
-        BEGIN;                                                                                               \
-        if (ACCESSES(name))                                                                                  \
+        BEGIN_FORM(name, form);                                                                              \
+        if (USES(name, ICACHE | CLOCK))                                                                      \
             c->current = o;                                                                                  \
         given;                                                                                               \
-        GIVEN_FORM(form);                                                                                    \
-        sem_##name(c, o);                                                                                    \
-        SIBLING(stencil_next, block, code, LAST_OF(name), BEFORE_OF(name));                                  \
+        sem_##name(c, &with.o);                                                                              \
+        if ((written)&NZCV)                                                                                  \
+            flag_a = c->flags.a, flag_b = c->flags.b;                                                        \
+        if ((written)&Xd)                                                                                    \
+            REGISTER(d) = copy_d;                                                                            \
+        if ((written)&Xa)                                                                                    \
+            REGISTER(a) = copy_a;                                                                            \
+        if ((written)&Xm)                                                                                    \
+            REGISTER(m) = copy_m;                                                                            \
+        if ((written)&Xn)                                                                                    \
+            REGISTER(n) = copy_n;                                                                            \
+        if ((written) & (Xd | Xn))                                                                           \
+            before = !((written)&Xd) ? last : (written)&Xm ? copy_m : (written)&Xn ? copy_n : last;          \
+        if ((written) & (Xd | Xn))                                                                           \
+            last = (written)&Xd ? copy_d : copy_n;                                                           \
+        SIBLING(stencil_next, last, before, flag_a, flag_b);                                                 \
     }
+#define OP_FORM(name, variant, given, form) OP_WRITING(name, variant, given, form, writes_##name)
 #define OP_FEW_FORMS(name, variant, given)                                                                   \
     OP_FORM(name, variant, given, 0)                                                                         \
     OP_FORM(name, variant, given, 1)                                                                         \
@@ -91,47 +181,27 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     OP_FORM(name, variant, given, 12)                                                                        \
     OP_FORM(name, variant, given, 13)                                                                        \
     OP_FORM(name, variant, given, 14)
-// Counts for the translator how often the branch goes this way.
-#define COUNT(way) (((struct branch_counts *)((char *)c->branch_counts + (intptr_t)hole_counts))->way++)
-#define CONDITION_FORM(name, variant, given, form, TAKE)                                                     \
+#define CONDITION_FORM(name, variant, given, form)                                                           \
     STENCIL(name, variant, form)                                                                             \
     {                                                                                                        \
-        BEGIN;                                                                                               \
+        BEGIN_FORM(name, form);                                                                              \
         given;                                                                                               \
-        GIVEN_AT_HAND(d, FORM_HAS_D(form));                                                                  \
-        if (__builtin_expect(sem_##name(c, o), 0)) {                                                         \
-            COUNT(taken);                                                                                    \
-            TAKE(o);                                                                                         \
-        }                                                                                                    \
-        COUNT(not_taken);                                                                                    \
-        SIBLING(stencil_next, block, code, last, before);                                                    \
+        if (sem_##name(c, &with.o))                                                                          \
+            SIBLING(stencil_aside, last, before, flag_a, flag_b);                                            \
+        SIBLING(stencil_next, last, before, flag_a, flag_b);                                                 \
     }
-#define CONDITION_VARIANT(name, variant, given, TAKE)                                                        \
-    CONDITION_FORM(name, variant, given, 0, TAKE)                                                            \
-    CONDITION_FORM(name, variant, given, 9, TAKE)                                                            \
-    CONDITION_FORM(name, variant, given, 12, TAKE)
-// The branch back to where the block begins. Should something else have come to stand there, it is come to
-// when the loop is hot once more, or has been left.
-#define GO_TO_START(block) SIBLING(stencil_start, block, code, last, before)
-#define TAKE_TO_START(o) TAKE_BACKWARD_TO(o, block, GO_TO_START)
+#define CONDITION_VARIANT(name, variant, given)                                                              \
+    CONDITION_FORM(name, variant, given, 0)                                                                  \
+    CONDITION_FORM(name, variant, given, 9)                                                                  \
+    CONDITION_FORM(name, variant, given, 12)
 
 #define STENCIL_OP(name) OP_ALL_FORMS(name, 0, )
 #define STENCIL_CONDITION(name)                                                                              \
-    CONDITION_VARIANT(name, 0, , TAKE_FORWARD)                                                               \
-    CONDITION_VARIANT(name, 1, GIVEN_FLAGS(FLAGS_SUB), TAKE_FORWARD)                                         \
-    CONDITION_VARIANT(name, 2, GIVEN_FLAGS(FLAGS_SUB32), TAKE_FORWARD)                                       \
-    CONDITION_VARIANT(name, 3, GIVEN_FLAGS(FLAGS_ADD), TAKE_FORWARD)                                         \
-    CONDITION_VARIANT(name, 4, GIVEN_FLAGS(FLAGS_ADD32), TAKE_FORWARD)                                       \
-    CONDITION_VARIANT(name, 5, , TAKE_BACKWARD)                                                              \
-    CONDITION_VARIANT(name, 6, GIVEN_FLAGS(FLAGS_SUB), TAKE_BACKWARD)                                        \
-    CONDITION_VARIANT(name, 7, GIVEN_FLAGS(FLAGS_SUB32), TAKE_BACKWARD)                                      \
-    CONDITION_VARIANT(name, 8, GIVEN_FLAGS(FLAGS_ADD), TAKE_BACKWARD)                                        \
-    CONDITION_VARIANT(name, 9, GIVEN_FLAGS(FLAGS_ADD32), TAKE_BACKWARD)                                      \
-    CONDITION_VARIANT(name, 10, , TAKE_TO_START)                                                             \
-    CONDITION_VARIANT(name, 11, GIVEN_FLAGS(FLAGS_SUB), TAKE_TO_START)                                       \
-    CONDITION_VARIANT(name, 12, GIVEN_FLAGS(FLAGS_SUB32), TAKE_TO_START)                                     \
-    CONDITION_VARIANT(name, 13, GIVEN_FLAGS(FLAGS_ADD), TAKE_TO_START)                                       \
-    CONDITION_VARIANT(name, 14, GIVEN_FLAGS(FLAGS_ADD32), TAKE_TO_START)
+    CONDITION_VARIANT(name, 0, )                                                                             \
+    CONDITION_VARIANT(name, 1, GIVEN_COMPARED)                                                               \
+    CONDITION_VARIANT(name, 2, GIVEN_FLAGS(FLAGS_SUB32))                                                     \
+    CONDITION_VARIANT(name, 3, GIVEN_FLAGS(FLAGS_ADD))                                                       \
+    CONDITION_VARIANT(name, 4, GIVEN_FLAGS(FLAGS_ADD32))
 #define STENCIL_JUMP(name)                                                                                   \
     STENCIL(name, 0, 15)                                                                                     \
     {                                                                                                        \
@@ -146,8 +216,8 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
 #define STENCIL_INDIRECT(name)                                                                               \
     STENCIL(name, 0, 15)                                                                                     \
     {                                                                                                        \
-        BEGIN;                                                                                               \
-        RUN_INDIRECT(name);                                                                                  \
+        BEGIN_FORM(name, 15);                                                                                \
+        TAKE_INDIRECT(o, sem_##name(c, &with.o), INSN_##name == INSN_blr);                                   \
     }
 #define STENCIL_STOP(name)
 
@@ -173,7 +243,35 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     OP_FEW_FORMS(name, 6, GIVEN_A(5))                                                                        \
     OP_FEW_FORMS(name, 7, GIVEN_A(6))                                                                        \
     OP_FEW_FORMS(name, 8, GIVEN_A(7))
-// 14 conditions and NV, which holds like AL, of each kind of flags.
+#define COMPARING(name)                                                                                      \
+    OP_WRITING(name, 1, , 0, NZCV)                                                                           \
+    OP_WRITING(name, 1, , 1, NZCV)                                                                           \
+    OP_WRITING(name, 1, , 2, NZCV)                                                                           \
+    OP_WRITING(name, 1, , 3, NZCV)                                                                           \
+    OP_WRITING(name, 1, , 6, NZCV)                                                                           \
+    OP_WRITING(name, 1, , 15, NZCV)
+#define INDEXED(kind, scale)                                                                                 \
+    INDEXED_BY(kind##_reg, scale)                                                                            \
+    INDEXED_BY(kind##_uxtw, scale)                                                                           \
+    INDEXED_BY(kind##_sxtw, scale)
+#define INDEXED_BY(name, scale)                                                                              \
+    OP_FEW_FORMS(name, 1, GIVEN_IMM(0))                                                                      \
+    OP_FEW_FORMS(name, 2, GIVEN_IMM(scale))
+#define NEAR_FORMS(name)                                                                                     \
+    OP_FEW_FORMS(name, 1, GIVEN_NEAR)                                                                        \
+    OP_FORM(name, 1, GIVEN_NEAR, 2)                                                                          \
+    OP_FORM(name, 1, GIVEN_NEAR, 9)                                                                          \
+    OP_FORM(name, 1, GIVEN_NEAR, 12)
+#define NEAR_SINGLE(kind)                                                                                    \
+    NEAR_FORMS(kind##_uimm)                                                                                  \
+    NEAR_FORMS(kind##_unscaled)                                                                              \
+    NEAR_FORMS(kind##_post)                                                                                  \
+    NEAR_FORMS(kind##_pre)
+#define NEAR_PAIR(kind)                                                                                      \
+    NEAR_FORMS(kind##_offset)                                                                                \
+    NEAR_FORMS(kind##_post)                                                                                  \
+    NEAR_FORMS(kind##_pre)
+// 14 conditions and NV, which holds like AL, of each kind of flags, and of any.
 #define GIVEN_BOTH(flags_kind, value)                                                                        \
     GIVEN_FLAGS(flags_kind);                                                                                 \
     GIVEN_A(value)
@@ -181,7 +279,21 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     SELECTING_BY(name, FLAGS_SUB, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)                             \
     SELECTING_BY(name, FLAGS_SUB32, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28)                  \
     SELECTING_BY(name, FLAGS_ADD, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42)                    \
-    SELECTING_BY(name, FLAGS_ADD32, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56)
+    SELECTING_BY(name, FLAGS_ADD32, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56)                  \
+    OP_FORM(name, 57, GIVEN_A(0), 15)                                                                        \
+    OP_FORM(name, 58, GIVEN_A(1), 15)                                                                        \
+    OP_FORM(name, 59, GIVEN_A(2), 15)                                                                        \
+    OP_FORM(name, 60, GIVEN_A(3), 15)                                                                        \
+    OP_FORM(name, 61, GIVEN_A(4), 15)                                                                        \
+    OP_FORM(name, 62, GIVEN_A(5), 15)                                                                        \
+    OP_FORM(name, 63, GIVEN_A(6), 15)                                                                        \
+    OP_FORM(name, 64, GIVEN_A(7), 15)                                                                        \
+    OP_FORM(name, 65, GIVEN_A(8), 15)                                                                        \
+    OP_FORM(name, 66, GIVEN_A(9), 15)                                                                        \
+    OP_FORM(name, 67, GIVEN_A(10), 15)                                                                       \
+    OP_FORM(name, 68, GIVEN_A(11), 15)                                                                       \
+    OP_FORM(name, 69, GIVEN_A(12), 15)                                                                       \
+    OP_FORM(name, 70, GIVEN_A(13), 15)
 #define SELECTING_BY(name, kind, eq, ne, cs, cc, mi, pl, vs, vc, hi, ls, ge, lt, gt, le)                     \
     OP_FEW_FORMS(name, eq, GIVEN_BOTH(kind, 0))                                                              \
     OP_FEW_FORMS(name, ne, GIVEN_BOTH(kind, 1))                                                              \
@@ -197,15 +309,29 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     OP_FEW_FORMS(name, lt, GIVEN_BOTH(kind, 11))                                                             \
     OP_FEW_FORMS(name, gt, GIVEN_BOTH(kind, 12))                                                             \
     OP_FEW_FORMS(name, le, GIVEN_BOTH(kind, 13))
+STENCILS_COMPARING(COMPARING)
+STENCILS_INDEXED(INDEXED)
+STENCILS_SINGLE(NEAR_SINGLE)
+STENCILS_PAIR(NEAR_PAIR)
 STENCILS_SHIFTED(SHIFTED)
 STENCILS_EXTENDED(EXTENDED)
 STENCILS_SELECTING(SELECTING)
 
-// The end of a block that no branch ends.
+// Counts for the translator how often a branch goes this way.
+#define COUNT(way) (((struct branch_counts *)((char *)c->branch_counts + (intptr_t)hole_counts))->way++)
+
+// Behind the last instruction of a block, which hole_op is of.
 STENCIL(end, 0, 15)
 {
     BEGIN;
-    GO_ON(o);
+    GO_ON(o + 1);
+}
+
+// Behind a conditional branch that is not taken.
+STENCIL(not_taken, 0, 15)
+{
+    COUNT(not_taken);
+    SIBLING(stencil_next, last, before, flag_a, flag_b);
 }
 
 // What has no stencil, or too long a one.
@@ -213,5 +339,25 @@ STENCIL(call, 0, 15)
 {
     BEGIN;
     stencil_handler(c, o, code);
-    SIBLING(stencil_next, block, code, 0, 0);
+    SIBLING(stencil_next, 0, 0, c->flags.a, c->flags.b);
 }
+
+// What is aside of an access: the interpreter runs the instruction, and what follows.
+STENCIL(leave, 0, 15)
+{
+    return interp_aside((intptr_t)hole_pc, (intptr_t)hole_offset);
+}
+
+// What is aside of a conditional branch: it is taken, forward, backward, or to where the block begins. Should
+// something else have come to stand there, it is come to when the loop is hot once more, or has been left.
+#define GO_TO_START(block) SIBLING(stencil_start, last, before, flag_a, flag_b)
+#define TAKEN(variant, TAKE)                                                                                 \
+    STENCIL(taken, variant, 15)                                                                              \
+    {                                                                                                        \
+        BEGIN;                                                                                               \
+        COUNT(taken);                                                                                        \
+        TAKE;                                                                                                \
+    }
+TAKEN(0, TAKE_FORWARD(o))
+TAKEN(1, TAKE_BACKWARD(o))
+TAKEN(2, TAKE_BACKWARD_TO(o, block, GO_TO_START))

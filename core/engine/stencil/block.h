@@ -13,9 +13,9 @@ enum { BLOCK_MOST = 32 }; // instructions of a block
 
 struct blocks;
 
-// The interpreter's handler of an instruction, if it returns the next op instead of jumping to its handler;
-// else NULL. For what has no stencil.
-typedef const void *block_handler(enum insn id);
+// The interpreter's handler of an instruction. *returns: it returns the next op instead of jumping to its
+// handler, and so does for what has no stencil.
+typedef const void *block_handler(enum insn id, bool *returns);
 
 #ifdef TRANSLATE
 
@@ -35,6 +35,10 @@ uint32_t blocks_make(struct blocks *b, uint32_t pc, const enum insn *ids, const 
 
 // How many instructions the block has that is the handler; 0 if it is none.
 unsigned blocks_length(const struct blocks *b, uint32_t handler);
+
+// The guest instruction of an access that a block makes at host_pc; false if host_pc is in none.
+// Async-signal-safe.
+bool blocks_guest_pc(const struct blocks *b, uint64_t host_pc, uint32_t *pc);
 
 #else
 
@@ -63,6 +67,11 @@ static inline unsigned blocks_length(const struct blocks *b, uint32_t handler)
 {
     (void)b, (void)handler;
     return 0;
+}
+static inline bool blocks_guest_pc(const struct blocks *b, uint64_t host_pc, uint32_t *pc)
+{
+    (void)b, (void)host_pc, (void)pc;
+    return false;
 }
 
 #endif

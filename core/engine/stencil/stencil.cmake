@@ -6,10 +6,11 @@ foreach(level ${LEVELS})
   set(TABLES ${CMAKE_BINARY_DIR}/stencils_${level}.c)
   add_custom_command(OUTPUT ${OBJECT}
     # Holes are addresses: in this code model displacements of 32 bits with a sign. A switch has no table, which would
-    # have to be copied, too.
+    # have to be copied, too. What has a frame has it from its start on: stencil_gen.c looks there.
     COMMAND ${CLANG} -std=gnu11 -D_GNU_SOURCE -DTRANSLATE -I${CMAKE_SOURCE_DIR} ${LEVEL_${level}} -O2 -ffp-contract=off
       -fno-math-errno -fno-strict-aliasing -fno-stack-protector -fno-vectorize -fno-slp-vectorize -fno-pic -mcmodel=kernel
-      -fno-jump-tables -fno-asynchronous-unwind-tables -fcf-protection=none -ffunction-sections -Wno-ignored-attributes
+      -fno-jump-tables -mllvm -enable-shrink-wrap=false -fno-asynchronous-unwind-tables -fcf-protection=none
+      -ffunction-sections -Wno-ignored-attributes
       -MD -MF ${OBJECT}.d -c ${STENCILS} -o ${OBJECT}
     DEPENDS ${STENCILS} DEPFILE ${OBJECT}.d
     COMMENT "Stencils: ${level}")

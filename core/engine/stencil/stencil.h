@@ -3,14 +3,29 @@
 #ifndef CORE_ENGINE_STENCIL_STENCIL_H
 #define CORE_ENGINE_STENCIL_STENCIL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/engine/level.h"
 
-// Variants of an instruction besides 0, the general one. Conditional branches have 0 to 4 for forward ones, 5
-// to 9 for backward ones, 10 to 14 for those to the start of the block: of these, the first is for flags of
-// any kind, then come FLAGS_SUB to FLAGS_ADD32. Direct jumps have 0 forward, 1 backward. Others:
+// Variants of an instruction besides 0, the general one. Conditional branches have 1 to 4 for flags of the
+// kinds FLAGS_SUB to FLAGS_ADD32. Direct jumps have 0 forward, 1 backward. Others:
 // clang-format off
+// 1 for a result that goes nowhere:
+#define STENCILS_COMPARING(X)                                                                                \
+    X(subs_x_imm) X(subs_w_imm) X(subs_x) X(subs_w) X(adds_x_imm) X(adds_w_imm)                              \
+    X(ands_x_imm) X(ands_w_imm) X(ands_x) X(ands_w)
+// 1 for an index that is added as it is, 2 for one that is shifted; with the number of bits:
+#define STENCILS_INDEXED(X)                                                                                  \
+    X(strb, 0) X(ldrb, 0) X(ldrsb_x, 0) X(ldrsb_w, 0) X(strh, 1) X(ldrh, 1) X(ldrsh_x, 1) X(ldrsh_w, 1)      \
+    X(str_w, 2) X(ldr_w, 2) X(ldrsw, 2) X(str_x, 3) X(ldr_x, 3)
+// 1 for an address near one that has been accessed:
+#define STENCILS_SINGLE(X)                                                                                   \
+    X(strb) X(ldrb) X(ldrsb_x) X(ldrsb_w) X(strh) X(ldrh) X(ldrsh_x) X(ldrsh_w)                              \
+    X(str_w) X(ldr_w) X(ldrsw) X(str_x) X(ldr_x)                                                             \
+    X(str_s) X(ldr_s) X(str_d) X(ldr_d) X(str_q) X(ldr_q)
+#define STENCILS_PAIR(X)                                                                                     \
+    X(stp_w) X(ldp_w) X(ldpsw) X(stp_x) X(ldp_x) X(stp_d) X(ldp_d) X(stp_q) X(ldp_q)
 // 1 + the type of shift, or the kind of extension:
 #define STENCILS_SHIFTED(X)                                                                                  \
     X(add_x_shift) X(add_w_shift) X(sub_x_shift) X(sub_w_shift)                                              \
@@ -22,7 +37,7 @@
 #define STENCILS_EXTENDED(X)                                                                                 \
     X(add_x_ext) X(add_w_ext) X(sub_x_ext) X(sub_w_ext)                                                      \
     X(adds_x_ext) X(adds_w_ext) X(subs_x_ext) X(subs_w_ext)
-// 1 + 14 x the kind of flags + the condition:
+// 1 + 14 x the kind of flags, 4 for any, + the condition:
 #define STENCILS_SELECTING(X)                                                                                \
     X(csel_x) X(csel_w) X(csinc_x) X(csinc_w) X(csinv_x) X(csinv_w) X(csneg_x) X(csneg_w)                    \
     X(ccmp_x) X(ccmp_w) X(ccmp_x_imm) X(ccmp_w_imm) X(fcsel_s) X(fcsel_d)
@@ -47,7 +62,11 @@ enum stencil_form { FORM_PLAIN, FORM_WITH_D = 9, FORM_WIDE = 15, FORM_COUNT };
     X(target) /* of that which its branch goes to, likewise */                                               \
     X(bias) /* what that adds to cpu.retired_bias */                                                         \
     X(counts) /* in cpu.branch_counts */                                                                     \
-    X(start) /* of the block's code, from where the hole is */                                               \
+    X(pc) /* of the instruction */                                                                           \
+    X(offset) /* op.handler for the interpreter's handler of it */                                           \
+    X(handlers) /* of what op.handler counts from, from where the hole is */                                 \
+    X(start) /* of the block's code, likewise */                                                             \
+    X(aside) /* of what is aside of the instruction, likewise */                                             \
     X(handler) /* of the interpreter's handler of it, likewise */                                            \
     X(constant) /* of stencils.constants, likewise */
 // clang-format on
@@ -63,7 +82,9 @@ struct hole {
 
 struct stencil {
     uint32_t code, holes; // where they begin in the tables
-    uint16_t size, hole_count;
+    uint16_t size;
+    uint8_t hole_count;
+    bool has_aside; // one of them is of that kind
 };
 
 // All of a level; stencil_gen.c makes it.
@@ -74,7 +95,7 @@ struct stencils {
     const uint16_t *numbers; // in all, of each variant's FORM_COUNT forms; 0: there is none
     const uint16_t *first; // in numbers, by enum insn: of variant 0; 0: the instruction has no stencil
     const void *const *hosts; // functions of ours
-    uint16_t end, call; // in all: those that are of no instruction
+    uint16_t end, not_taken, call, leave, taken[3]; // in all: those that are of no instruction
 };
 
 #define STENCILS_OF(level) extern const struct stencils stencils_##level;

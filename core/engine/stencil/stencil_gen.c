@@ -14,8 +14,8 @@
 #include "core/isa/isa.h"
 
 enum {
-    LONGEST = 200, // bytes: longer ones are left to the interpreter's handlers
-    HOLES_MAX = 64,
+    LONGEST = 256, // bytes: longer ones are left to the interpreter's handlers
+    HOLES_MAX = 64, // at most UINT8_MAX
     HOSTS_MAX = 128,
     CONSTANTS_MAX = 4096,
     JUMP_BYTES = 5,
@@ -80,13 +80,13 @@ static const Elf64_Sym *find_stencil(const char *name, unsigned variant, unsigne
 }
 
 // The relocations of a section; *count of them.
-static const Elf64_Rela *relocations_of(unsigned section, size_t *count)
+static Elf64_Rela *relocations_of(unsigned section, size_t *count)
 {
     for (unsigned i = 0; i < object.header->e_shnum; i++) {
         const Elf64_Shdr *s = &object.sections[i];
         if (s->sh_type == SHT_RELA && s->sh_info == section) {
             *count = s->sh_size / sizeof(Elf64_Rela);
-            return (const Elf64_Rela *)(object.bytes + s->sh_offset);
+            return (Elf64_Rela *)(object.bytes + s->sh_offset);
         }
     }
     *count = 0;
@@ -102,9 +102,11 @@ static int hole_of(const char *name)
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return (int)i;
-    return strcmp(name, "stencil_handler") == 0 ? HOLE_handler
-           : strcmp(name, "stencil_start") == 0 ? HOLE_start
-                                                : -1;
+    return strcmp(name, "stencil_handler") == 0    ? HOLE_handler
+           : strcmp(name, "stencil_start") == 0    ? HOLE_start
+           : strcmp(name, "stencil_aside") == 0    ? HOLE_aside
+           : strcmp(name, "stencil_handlers") == 0 ? HOLE_handlers
+                                                   : -1;
 }
 
 // The function of ours that a symbol is, by its number; -1 if it is none.
@@ -145,6 +147,42 @@ static int constant_of(const Elf64_Sym *symbol)
     return (int)at;
 }
 
+// Whether code that begins so has moved the stack pointer: shrink-wrapping is off.
+static bool has_frame(const uint8_t *code)
+{
+    const uint8_t *push = code + (code[0] == 0x41);
+    return *push >> 3 == 0x50 >> 3 ||
+           (code[0] == 0x48 && (code[1] == 0x81 || code[1] == 0x83) && code[2] == 0xec);
+}
+
+static const char *name_of(const Elf64_Rela *r)
+{
+    return object.names + object.symbols[ELF64_R_SYM(r->r_info)].st_name;
+}
+
+// The relocation at that place of a jump to the symbol, or NULL.
+static Elf64_Rela *jump_to(Elf64_Rela *relocations, size_t count, const char *symbol, size_t at)
+{
+    for (size_t i = 0; i < count; i++)
+        if (relocations[i].r_offset == at && strcmp(name_of(&relocations[i]), symbol) == 0)
+            return &relocations[i];
+    return NULL;
+}
+
+// Where the code ends in a conditional jump to what follows and a jump aside, has it be the other way round.
+static void turn_round(uint8_t *code, size_t size, Elf64_Rela *relocations, size_t count)
+{
+    const size_t jump = size - JUMP_BYTES, condition = jump - 6;
+    Elf64_Rela *to_next =
+        size < JUMP_BYTES + 6 ? NULL : jump_to(relocations, count, "stencil_next", jump - 4);
+    Elf64_Rela *aside = jump_to(relocations, count, "stencil_aside", jump + 1);
+    if (!to_next || !aside || code[condition] != 0x0f || code[condition + 1] >> 4 != 8 || code[jump] != JUMP)
+        return;
+    code[condition + 1] ^= 1; // jcc
+    to_next->r_offset = jump + 1;
+    aside->r_offset = jump - 4;
+}
+
 // Its code, without the jump to the next one at the end, and its holes; false if there is something in it
 // that cannot be copied.
 static bool take(const Elf64_Sym *symbol, uint8_t *code, size_t *size, struct hole *holes,
@@ -152,22 +190,20 @@ static bool take(const Elf64_Sym *symbol, uint8_t *code, size_t *size, struct ho
 {
     const Elf64_Shdr *s = &object.sections[symbol->st_shndx];
     size_t count;
-    const Elf64_Rela *relocations = relocations_of(symbol->st_shndx, &count);
+    Elf64_Rela *relocations = relocations_of(symbol->st_shndx, &count);
     *size = symbol->st_size;
     *hole_count = 0;
     if (*size > LONGEST)
         return false;
     memcpy(code, object.bytes + s->sh_offset + symbol->st_value, *size);
-    size_t end = *size;
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(object.names + object.symbols[ELF64_R_SYM(relocations[i].r_info)].st_name,
-                   "stencil_next") == 0 &&
-            relocations[i].r_offset + 4 == *size && code[*size - JUMP_BYTES] == JUMP)
-            end = *size - JUMP_BYTES;
+    turn_round(code, *size, relocations, count);
+    bool ends_in_jump =
+        jump_to(relocations, count, "stencil_next", *size - 4) && code[*size - JUMP_BYTES] == JUMP;
+    const size_t end = ends_in_jump ? *size - JUMP_BYTES : *size;
     for (size_t i = 0; i < count; i++) {
         const Elf64_Rela *r = &relocations[i];
         const Elf64_Sym *to = &object.symbols[ELF64_R_SYM(r->r_info)];
-        const char *name = object.names + to->st_name;
+        const char *name = name_of(r);
         uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info);
         int hole = hole_of(name), found = 0;
         if (strcmp(name, "stencil_next") == 0) {
@@ -179,8 +215,12 @@ static bool take(const Elf64_Sym *symbol, uint8_t *code, size_t *size, struct ho
             memcpy(code + r->r_offset, &distance, sizeof distance);
             continue;
         }
-        if (hole >= 0 &&
-            (hole == HOLE_handler || hole == HOLE_start ? type == R_X86_64_PLT32 : type == R_X86_64_32S))
+        bool is_jump = hole == HOLE_handler || hole == HOLE_start || hole == HOLE_aside;
+        if (hole == HOLE_aside && has_frame(code))
+            return false;
+        if (hole >= 0 && type == (is_jump                 ? R_X86_64_PLT32
+                                  : hole == HOLE_handlers ? R_X86_64_PC32
+                                                          : R_X86_64_32S))
             ;
         else if (hole < 0 && type == R_X86_64_PLT32 && (found = host_of(name)) >= 0)
             hole = HOLE_host + found;
@@ -195,9 +235,9 @@ static bool take(const Elf64_Sym *symbol, uint8_t *code, size_t *size, struct ho
                           .kind = (uint16_t)hole,
                           .addend = (int32_t)r->r_addend + (hole == HOLE_constant ? found : 0)};
     }
-    if (end == 0) // of size 0 is what cannot be copied
-        code[end++] = NOP;
-    *size = end;
+    *size = end ? end : 1; // of size 0 is what cannot be copied
+    if (!end)
+        code[0] = NOP;
     return true;
 }
 
@@ -244,10 +284,14 @@ static void add_form(const Elf64_Sym *symbol, unsigned plain)
         fail("there are more stencils than fit", "");
     numbers[number_count - 1] = (uint16_t)stencil_count;
     stencils = more(stencils, stencil_count + 1, sizeof *stencils);
+    bool has_aside = false;
+    for (unsigned i = 0; i < count; i++)
+        has_aside |= holes[i].kind == HOLE_aside;
     stencils[stencil_count++] = (struct stencil){.code = (uint32_t)code_size,
                                                  .holes = (uint32_t)hole_total,
                                                  .size = (uint16_t)size,
-                                                 .hole_count = (uint16_t)count};
+                                                 .hole_count = (uint8_t)count,
+                                                 .has_aside = has_aside};
     all_code = more(all_code, code_size + size, 1);
     memcpy(all_code + code_size, code, size);
     code_size += size;
@@ -290,14 +334,19 @@ int main(int argc, char **argv)
         return 1;
     }
     read_object(argv[1]);
-    size_t first[INSN_COUNT] = {0}, end, call;
+    size_t first[INSN_COUNT] = {0};
+    uint16_t of_none[7];
     stencils = more(stencils, 1, sizeof *stencils);
     stencils[stencil_count++] = (struct stencil){0};
     add_form(NULL, 0);
-    end = add("end") + FORM_WIDE;
-    call = add("call") + FORM_WIDE;
-    if (number_count <= call || !numbers[end] || !numbers[call])
-        fail("the stencils of no instruction cannot be copied", argv[1]);
+    unsigned none_count = 0;
+    static const char *const no_instructions[] = {"end", "not_taken", "call", "leave", "taken"};
+    for (unsigned i = 0; i < sizeof no_instructions / sizeof *no_instructions; i++)
+        for (size_t at = add(no_instructions[i]); at < number_count; at += FORM_COUNT) {
+            if (!at || !numbers[at + FORM_WIDE] || none_count == sizeof of_none / sizeof *of_none)
+                fail("a stencil of no instruction cannot be copied", no_instructions[i]);
+            of_none[none_count++] = numbers[at + FORM_WIDE];
+        }
     for (unsigned id = 1; id < INSN_COUNT; id++)
         first[id] = add(names[id]);
     fprintf(f, "// Made by stencil_gen.c.\n#include \"core/engine/stencil/stencil.h\"\n\n");
@@ -308,8 +357,8 @@ int main(int argc, char **argv)
         fprintf(f, "{%u,%u,%d},\n", all_holes[i].at, all_holes[i].kind, all_holes[i].addend);
     fprintf(f, "};\nstatic const struct stencil all[] = {\n");
     for (size_t i = 0; i < stencil_count; i++)
-        fprintf(f, "{%u,%u,%u,%u},\n", stencils[i].code, stencils[i].holes, stencils[i].size,
-                stencils[i].hole_count);
+        fprintf(f, "{%u,%u,%u,%u,%d},\n", stencils[i].code, stencils[i].holes, stencils[i].size,
+                stencils[i].hole_count, stencils[i].has_aside);
     fprintf(f, "};\nstatic const uint16_t numbers[] = {");
     for (size_t i = 0; i < number_count; i++)
         fprintf(f, "%s%u,", i % FORM_COUNT ? "" : "\n", numbers[i]);
@@ -324,7 +373,7 @@ int main(int argc, char **argv)
         fprintf(f, "%s, ", hosts[i]);
     fprintf(f,
             "};\nconst struct stencils stencils_%s = {code, constants, holes, all, numbers, first, hosts, "
-            "%u, %u};\n",
-            argv[2], numbers[end], numbers[call]);
+            "%u, %u, %u, %u, {%u, %u, %u}};\n",
+            argv[2], of_none[0], of_none[1], of_none[2], of_none[3], of_none[4], of_none[5], of_none[6]);
     return fclose(f) != 0;
 }

@@ -8,11 +8,8 @@
 
 enum {
     NOWHERE = UINT16_MAX,
-    NEAR = 0x7f00, // an access so far from another, with its bytes, stays within the space
+    NEAR = MEMORY_NEAR,
 };
-
-_Static_assert(NEAR + 0x100 <= GUEST_MMAP_MIN && NEAR + 0x100 <= GUEST_SPACE - GUEST_MMAP_END,
-               "what is near to mapped memory is in the space");
 
 static const struct near nothing = {{[0 ... 31] = NOWHERE}};
 

@@ -3,13 +3,11 @@
 // addresses lies below 2 GiB: cells, table, stack, the machine itself.
 #include "translate_internal.h"
 
-#include <asm/prctl.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <xxhash.h>
@@ -41,16 +39,6 @@ static uint32_t make_trampoline(struct translator *t, void (*f)(void))
     memcpy(w + 2, &f, 8);
     memcpy(w + 10, "\xff\xe0", 2); // jmp rax
     return low_address(t->code.code + at);
-}
-
-// Translated code finds guest memory through gs; nothing else on this host uses that register.
-static void set_gs(const struct translator *t)
-{
-    static _Thread_local const uint8_t *current;
-    if (current != t->guest->memory.base) {
-        syscall(SYS_arch_prctl, ARCH_SET_GS, t->guest->memory.base);
-        current = t->guest->memory.base;
-    }
 }
 
 // enter_region(code) on the low stack, or where that is in use already, further down on it.
@@ -113,7 +101,7 @@ bool translate_enter_code(struct translator *t)
     uint32_t code = slot_offered(t, (uint32_t)c->pc);
     if (!code && !(code = code_at(t, (uint32_t)c->pc)))
         return false;
-    set_gs(t);
+    guest_make_current(t->guest);
     running = t;
     call_on_low_stack(t, code);
     return true;
