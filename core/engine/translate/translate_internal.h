@@ -27,7 +27,7 @@ enum {
     EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
     EXECUTED_PAGES_MAX = 4096,
     BRANCHES_MAX = 1 << 16, // that are remembered
-    HEAT = 10000, // instructions that are interpreted: 10 us or so
+    HEAT = 20000, // instructions that are interpreted: 10 us or so
     HEAT_MOST = 400, // by one request: what was counted may be another state's
     FIRST_LOOK = 30, // heat at which it is first asked whether code is worth compiling
     WORTH_SAVING = 200, // heat that is worth writing the cache anew
