@@ -99,13 +99,15 @@ static uint64_t ops_bytes(uint64_t length)
     return length / 4 * sizeof(op);
 }
 
-// Zeroes the ops of a page-aligned, executable range.
+// Makes the ops of a page-aligned, executable range such as are not decoded. Of a few pages, which may be
+// what a store wrote to, the operands stay: the store's own handler still reads them if it is in there
+// itself.
 static void clear_ops(struct memory *m, uint64_t address, uint64_t length)
 {
     if (ops_bytes(length) >= OPS_DROP_BYTES)
         madvise(page_ops(m, address), ops_bytes(length), MADV_DONTNEED);
-    else
-        memset(page_ops(m, address), 0, ops_bytes(length));
+    for (uint64_t i = 0; i < length / 4 && ops_bytes(length) < OPS_DROP_BYTES; i++)
+        page_ops(m, address)[i].handler = 0;
 }
 
 // Ends the executable state of those pages of the range that have it.
