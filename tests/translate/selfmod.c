@@ -34,7 +34,7 @@ static uint32_t *map(void *at, int prot)
 
 int main(void)
 {
-    for (volatile unsigned i = 0; i < 8000000; i++) // only what runs for a while is translated
+    for (volatile unsigned i = 0; i < 24000000; i++) // only what runs for a while is translated
         ;
     uint32_t *code = map(NULL, PROT_READ | PROT_WRITE | PROT_EXEC);
     function *f = (function *)(uintptr_t)code;
