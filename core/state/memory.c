@@ -104,9 +104,11 @@ static uint64_t ops_bytes(uint64_t length)
 // itself.
 static void clear_ops(struct memory *m, uint64_t address, uint64_t length)
 {
-    if (ops_bytes(length) >= OPS_DROP_BYTES)
+    if (ops_bytes(length) >= OPS_DROP_BYTES) {
         madvise(page_ops(m, address), ops_bytes(length), MADV_DONTNEED);
-    for (uint64_t i = 0; i < length / 4 && ops_bytes(length) < OPS_DROP_BYTES; i++)
+        return;
+    }
+    for (uint64_t i = 0; i < length / 4; i++)
         page_ops(m, address)[i].handler = 0;
 }
 

@@ -20,8 +20,10 @@ static const struct {
     {"several", {0xb8004401, 0xb8004402, 0xb8004403, 0x91001400, 0xd65f03c0}},
     {"swapped", {0xb8218003, 0x8b030000, 0xd65f03c0}}, // swp w1, w3, [x0]; add x0, x0, x3; ret
     {"added", {0xb8210003, 0x8b030000, 0xd65f03c0}}, // ldadd w1, w3, [x0]; add x0, x0, x3; ret
-    // ldxr w3, [x0]; stxr w4, w1, [x0]; add x0, x3, x4; ret
-    {"exclusive", {0x885f7c03, 0x88047c01, 0x8b040060, 0xd65f03c0}},
+    // ldxr w3, [x0]; stxr w4, w1, [x0]; add x3, x3, x4; add x0, x0, x3; ret
+    {"exclusive", {0x885f7c03, 0x88047c01, 0x8b040063, 0x8b030000, 0xd65f03c0}},
+    // str w1, [x0], #4; orr x4, x0, #1 << 56; ldur w3, [x4, #-4]; add x0, x0, x3; ret
+    {"tagged", {0xb8004401, 0xb2480004, 0xb85fc083, 0x8b030000, 0xd65f03c0}},
 };
 
 int main(void)
@@ -32,7 +34,7 @@ int main(void)
         __builtin___clear_cache(page, page + sizeof codes[i].words);
         for (unsigned round = 0; round < 3; round++) {
             uint64_t result = ((function *)(uintptr_t)page)(page + 2048, 5, 6);
-            printf("%s: %lld\n", codes[i].name, (long long)(result - (i < 7 ? (uint64_t)page : 0)));
+            printf("%s: %lld\n", codes[i].name, (long long)(result - (uint64_t)page));
         }
     }
     return 0;
