@@ -24,6 +24,7 @@
 #define interp_patch_trace __wrap_interp_patch_trace
 #define interp_begin_check __wrap_interp_begin_check
 #define interp_end_check __wrap_interp_end_check
+#define interp_decode_anew __wrap_interp_decode_anew
 
 #include "../../core/isa/cpu.h"
 
