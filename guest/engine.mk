@@ -17,6 +17,9 @@ PLATFORM := audio clock device effects fingerprints input main opl_driver sound 
 # numbers wrap. -ffp-contract=off: aarch64 would otherwise fuse what the twin rounds twice.
 CFLAGS := -O2 -std=gnu11 -fno-strict-aliasing -fwrapv -ffp-contract=off -DDISABLE_SDL2NET \
     -Iinclude -Iplatform -Iplatform/shim -Iengine/src -Iengine/src/doom -Iengine/opl
+# By default Debian's compilers make code that may lie anywhere: it loads the address of each variable from a table. The
+# twin's linker takes these loads out again, that of aarch64 does not.
+CFLAGS_aarch64 := -fno-pie
 
 .DELETE_ON_ERROR:
 all: doom.aarch64 doom.native
@@ -30,16 +33,16 @@ doom.$(1): $$(OBJ_$(1))
 	$(2) -O2 -static -o $$@ $$^ -lm
 
 $(1)/engine-%.o: engine/src/%.c flags | $(1)
-	$(2) $(CFLAGS) -w -MMD -MP -c -o $$@ $$<
+	$(2) $(CFLAGS) $(CFLAGS_$(1)) -w -MMD -MP -c -o $$@ $$<
 
 $(1)/doom-%.o: engine/src/doom/%.c flags | $(1)
-	$(2) $(CFLAGS) -w -MMD -MP -c -o $$@ $$<
+	$(2) $(CFLAGS) $(CFLAGS_$(1)) -w -MMD -MP -c -o $$@ $$<
 
 $(1)/opl-%.o: engine/opl/%.c flags | $(1)
-	$(2) $(CFLAGS) -w -MMD -MP -c -o $$@ $$<
+	$(2) $(CFLAGS) $(CFLAGS_$(1)) -w -MMD -MP -c -o $$@ $$<
 
 $(1)/platform-%.o: platform/%.c flags | $(1)
-	$(2) $(CFLAGS) -Wall -Wextra -MMD -MP -c -o $$@ $$<
+	$(2) $(CFLAGS) $(CFLAGS_$(1)) -Wall -Wextra -MMD -MP -c -o $$@ $$<
 
 $(1):
 	mkdir -p $$@
