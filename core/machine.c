@@ -500,6 +500,7 @@ enum machine_state machine_run(machine *m, uint64_t budget)
         case STOP_DISPATCH: handle_dispatch_fault(m); break;
         case STOP_FAULT: handle_fault(m); break;
         case STOP_WAIT: devices_wait(g); break;
+        case STOP_BACK:
         case STOP_RETURN:
         case STOP_BUDGET:
         case STOP_NONE: devices_poll(g->devices); break;

@@ -65,6 +65,7 @@ enum stop_reason {
     STOP_WAIT, // nothing but waiting until a word changes that the host writes: pc is a loop's header
     STOP_RETURN, // an indirect branch went to cpu.return_pc
     STOP_FAULT, // a load, a store or a fetch failed: pc, fault_address, fault_kind
+    STOP_BACK, // translated code came to a fault, and everything is as it was at exact_pc, in front of it
 };
 
 enum fault_kind {
@@ -118,6 +119,7 @@ typedef struct cpu {
     bool fault_is_store;
     uint64_t regions_begin; // of translated code: below are the functions that call it
     uint64_t wild_address; // where translated code raises a fault beyond the 4 GiB; 0 = nowhere
+    uint64_t exact_pc; // in precise translated code: where this, budget included, was the guest's state last
 } cpu;
 
 // Translated code, whose pointers have 32 bits, sees the same layout.

@@ -95,15 +95,19 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
             if (signal == SIGSEGV && is_store && memory_handle_write(&g->memory, offset))
                 return;
             uint32_t pc;
-            unsigned left;
+            bool is_precise;
             if (g->blocks && g->host->block_pc(g->blocks, host_pc(host_context), &pc)) {
                 c->current = g->memory.ops + pc / 4;
             } else if (g->translator &&
-                       g->host->translated_pc(g->translator, host_pc(host_context), &pc, &left)) {
-                // Unless the code is precise, what the region has retired is in a register of its own: what
-                // is known is the last synchronisation.
+                       g->host->translated_pc(g->translator, host_pc(host_context), &pc, &is_precise)) {
+                if (is_precise) {
+                    c->stop = STOP_BACK;
+                    fault_leave();
+                }
+                // What the region has retired is in a register of its own: what is known is the last
+                // synchronisation.
                 c->current = g->memory.ops + pc / 4;
-                cpu_set_budget_at(c, c->current, c->budget + (int64_t)left);
+                cpu_set_budget_at(c, c->current, c->budget);
             }
             bool mapped = offset < GUEST_SPACE && g->memory.pages[offset / GUEST_PAGE] & MEMORY_MAPPED;
             if (wild)

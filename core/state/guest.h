@@ -33,7 +33,7 @@ struct guest_host {
     void (*present)(struct guest *g, const struct machine_frame *frame);
     // The guest instruction of an access that translated code makes at host_pc, as translate_guest_pc.
     // Async-signal-safe.
-    bool (*translated_pc)(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left);
+    bool (*translated_pc)(struct translator *t, uint64_t host_pc, uint32_t *pc, bool *is_precise);
     // The guest instruction of an access that a block makes at host_pc, as blocks_guest_pc.
     bool (*block_pc)(const struct blocks *b, uint64_t host_pc, uint32_t *pc);
     // Makes the system call behind which cpu.pc is, without leaving translated code: STOP_NONE, if guest code

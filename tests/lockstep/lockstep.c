@@ -2,12 +2,15 @@
 // lockstep: runs a program with every translated region held against the interpreter, instruction for
 // instruction.
 //
-//   lockstep [--checks N] [--instructions N] [--eager N] [--dir FOLDER]… [--cache FOLDER] PROGRAM [ARG…]
+//   lockstep [--checks N] [--instructions N] [--eager N] [--faults SEED] [--dir FOLDER]… [--cache FOLDER]
+//   PROGRAM [ARG…]
 //
 // Where translated code would be entered, a copy of the process (fork) enters it, for at most --instructions;
 // this one then steps the interpreter by as many, and registers, flags, vectors and all of guest memory have
 // to be equal. Each entry is checked N times (default 3), then interpreted. The first difference is
-// described; exit status 5.
+// described; exit status 5. --faults: as code for guests that handle faults; the copy cannot access the page
+// that one of its registers, drawn at random, points to. Where it faults, it has to have come as far as the
+// interpreter has by then.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,13 +30,15 @@ enum { ENTRIES = 1 << 16 };
 static unsigned checks_each = 3;
 static int64_t instructions_most = 20000;
 static uint8_t checked[ENTRIES];
-static uint64_t check_count;
+static uint64_t check_count, fault_count;
+static uint64_t random_state; // 0: nothing is made to fault
 
 // What the copy says.
 static struct outcome {
     cpu cpu;
     uint64_t memory_hash;
     bool faulted;
+    uint64_t page; // that could not be accessed, or 0
 } * outcome;
 
 static uint64_t hash_memory(const struct memory *m)
@@ -52,22 +57,59 @@ static enum stop_reason leave_system_call(struct guest *g)
     return STOP_SVC;
 }
 
+static uint64_t draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u; // Knuth, MMIX
+    return *state >> 33;
+}
+
+// Of those that a register points to, a page of data; 0 if it points to none.
+static uint64_t draw_page(struct guest *g)
+{
+    uint64_t page = g->cpu.x[draw(&random_state) % (REG_SP + 1)] / GUEST_PAGE;
+    uint8_t wanted = MEMORY_MAPPED | PROT_READ | PROT_WRITE;
+    bool is_data =
+        page < GUEST_SPACE / GUEST_PAGE && (g->memory.pages[page] & (wanted | PROT_EXEC)) == wanted;
+    return is_data ? page * GUEST_PAGE : 0;
+}
+
+// From where the translated code has gone back to into the fault. Its own function for the sake of what the
+// caller has in registers.
+static __attribute__((noinline)) void step_into_fault(struct guest *g, struct fault_context *context)
+{
+    cpu *c = &g->cpu;
+    c->pc = c->exact_pc;
+    c->stop = STOP_NONE;
+    if (__builtin_setjmp(context->env) == 0)
+        while (step(g))
+            c->budget--;
+    else
+        c->pc = pc_of(c, c->current);
+}
+
 // In the copy: runs the translated code and tells.
 static void run_translated(struct translator *t, struct guest *g)
 {
     cpu *c = &g->cpu;
     struct fault_context context;
+    const uint64_t page = outcome->page = random_state ? draw_page(g) : 0;
+    if (page)
+        memory_protect(&g->memory, page, GUEST_PAGE, PROT_NONE);
+    c->stop = STOP_NONE;
     fault_begin(&context, g);
-    outcome->faulted = false;
     if (__builtin_setjmp(context.env) == 0) {
         translate_enter_code(t);
+    } else if (c->stop == STOP_BACK) {
+        step_into_fault(g, &context);
     } else {
-        outcome->faulted = c->stop == STOP_FAULT;
         if (c->stop == STOP_SVC)
             c->current--; // not done yet: the machine would
         c->budget = cpu_budget_at(c, c->current);
         c->pc = pc_of(c, c->current);
     }
+    outcome->faulted = c->stop == STOP_FAULT;
+    if (page)
+        memory_protect(&g->memory, page, GUEST_PAGE, PROT_READ | PROT_WRITE);
     outcome->cpu = *c;
     outcome->memory_hash = hash_memory(&g->memory);
     _exit(0);
@@ -111,7 +153,7 @@ static void compare(struct guest *g, uint64_t entry, int64_t count)
         if (a->x[i] != b->x[i])
             fail(g, entry, count, name, a->x[i], b->x[i]);
     }
-    if (flags_are_read(g, b->pc) && get_nzcv(a) != get_nzcv(b))
+    if ((random_state || flags_are_read(g, b->pc)) && get_nzcv(a) != get_nzcv(b))
         fail(g, entry, count, "NZCV", get_nzcv(a), get_nzcv(b));
     for (unsigned i = 0; i < 32; i++) {
         for (unsigned half = 0; half < 2; half++) {
@@ -127,6 +169,22 @@ static void compare(struct guest *g, uint64_t entry, int64_t count)
         fail(g, entry, count, "the hash of memory", outcome->memory_hash, hash);
 }
 
+// Has the interpreter fault, too: an instruction of several stores has done some of them then.
+static void fault_likewise(struct guest *g, uint64_t entry, int64_t count)
+{
+    struct fault_context context;
+    memory_protect(&g->memory, outcome->page, GUEST_PAGE, PROT_NONE);
+    fault_begin(&context, g);
+    if (__builtin_setjmp(context.env) == 0) {
+        step(g);
+        fail(g, entry, count, "whether it faults", 1, 0);
+    }
+    fault_end(&context);
+    g->cpu.stepping = NULL;
+    g->cpu.pc = pc_of(&g->cpu, g->cpu.current);
+    memory_protect(&g->memory, outcome->page, GUEST_PAGE, PROT_READ | PROT_WRITE);
+}
+
 static struct guest *checked_guest;
 
 static bool check(struct translator *t)
@@ -138,6 +196,8 @@ static bool check(struct translator *t)
     if (checked[entry / 4 % ENTRIES] >= checks_each)
         return false;
     checked[entry / 4 % ENTRIES]++;
+    if (random_state)
+        draw(&random_state); // the copies draw on from here
     fflush(stdout);
     pid_t pid = fork();
     if (pid < 0) {
@@ -155,12 +215,15 @@ static bool check(struct translator *t)
         fail(g, entry, 0, "the wait status of the copy", (uint64_t)status, 0);
     int64_t granted = budget < instructions_most ? budget : instructions_most;
     int64_t count = granted - outcome->cpu.budget;
-    if (outcome->faulted)
+    if (outcome->faulted && !random_state)
         return false;
+    fault_count += outcome->faulted;
     for (int64_t i = 0; i < count; i++)
         if (!step(g))
             fail(g, entry, i, "a step that the interpreter cannot do alone: instructions retired",
                  (uint64_t)count, (uint64_t)i);
+    if (outcome->faulted && outcome->page)
+        fault_likewise(g, entry, count);
     compare(g, entry, count);
     check_count++;
     c->budget = budget - count;
@@ -182,6 +245,8 @@ int main(int argc, char **argv)
             instructions_most = atoll(argv[i + 1]);
         else if (strcmp(argv[i], "--eager") == 0)
             eager = (unsigned)atoi(argv[i + 1]);
+        else if (strcmp(argv[i], "--faults") == 0)
+            random_state = strtoull(argv[i + 1], NULL, 0);
         else if (strcmp(argv[i], "--dir") == 0 && grant_count < 15 && folder)
             grants[grant_count++] = (struct machine_grant){folder, folder, true};
         else if (strcmp(argv[i], "--cache") == 0)
@@ -219,17 +284,21 @@ int main(int argc, char **argv)
     struct guest_host host = *g->host; // a copy makes no system calls
     host.system_call = leave_system_call;
     g->host = &host;
+    if (random_state) {
+        translator_destroy(g->translator);
+        g->translator = translator_create(g, true, &error);
+        g->entering = true;
+    }
     translate_set_lockstep(g->translator, check);
     uint64_t state = 1;
-    while (machine_run(m, eager ? state >> 33 & 127 : UINT64_MAX) == MACHINE_RUNNING) {
+    while (machine_run(m, eager ? draw(&state) & 127 : UINT64_MAX) == MACHINE_RUNNING) {
         if (eager) {
             translate_now(g->translator, (uint32_t)g->cpu.pc);
-            state = state * 6364136223846793005u + 1442695040888963407u; // Knuth, MMIX
             eager--;
         }
     }
-    printf("ok lockstep: %" PRIu64 " entries checked, the program ended with status %d\n", check_count,
-           machine_exit_status(m));
+    printf("ok lockstep: %" PRIu64 " entries checked, %" PRIu64 " faults, the program ended with status %d\n",
+           check_count, fault_count, machine_exit_status(m));
     machine_destroy(m);
     return 0;
 }

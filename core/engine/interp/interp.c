@@ -242,15 +242,13 @@ static void note_retired(struct guest *g)
     g->granted = left;
 }
 
-enum stop_reason interp_run(struct guest *g, uint64_t budget)
+// Runs from pc with so many instructions left until a stop, cpu.stop.
+static void run_until_stop(struct guest *g, uint64_t pc, int64_t left)
 {
-    const uint64_t most = 1ull << 40; // keeps the arithmetic of retired_bias far from overflow
-    const int64_t granted = (int64_t)(budget < most ? budget : most);
     cpu *c = &g->cpu;
     struct fault_context context;
     fault_begin(&context, g);
-    g->granted = granted;
-    g->interpreting_since = granted;
+    g->interpreting_since = left;
     c->wild_pc = 0;
     c->return_pc = NO_RETURN_PC;
     c->stepping = NULL;
@@ -258,10 +256,9 @@ enum stop_reason interp_run(struct guest *g, uint64_t budget)
     guest_make_current(g);
     c->stop = STOP_FAULT;
     if (__builtin_setjmp(context.env) == 0) {
-        uint64_t pc = c->pc;
         op *o = op_at(c, pc & (GUEST_SPACE - 4));
         c->current = o;
-        cpu_set_budget_at(c, o, granted);
+        cpu_set_budget_at(c, o, left);
         if (g->counts)
             counts_start(g->counts, c, o);
         if (pc >= GUEST_SPACE || pc & 3) {
@@ -272,6 +269,20 @@ enum stop_reason interp_run(struct guest *g, uint64_t budget)
         g->interpreted += (uint64_t)(g->interpreting_since - cpu_budget_at(c, c->current));
     }
     fault_end(&context);
+}
+
+enum stop_reason interp_run(struct guest *g, uint64_t budget)
+{
+    const uint64_t most = 1ull << 40; // keeps the arithmetic of retired_bias far from overflow
+    cpu *c = &g->cpu;
+    g->granted = (int64_t)(budget < most ? budget : most);
+    run_until_stop(g, c->pc, g->granted);
+    if (c->stop == STOP_BACK) { // into the fault again
+        const bool entering = g->entering;
+        g->entering = false;
+        run_until_stop(g, c->exact_pc, c->budget);
+        g->entering = entering;
+    }
     if (g->counts)
         counts_stop(g->counts, c);
     note_retired(g);

@@ -148,7 +148,7 @@ static enum jit_result compile(struct translator *t, struct compiler *compiler,
             break;
         r->precise = t->precise;
         r->checked = t->checked;
-        if (t->guest->loops && !t->precise)
+        if (t->guest->loops)
             find_loops(t, r);
         result = compiler->functions->compile(compiler->jit, r, t->dump, object);
     }

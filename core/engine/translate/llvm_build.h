@@ -33,9 +33,12 @@ struct block_build {
     // first.
     LLVMBasicBlockRef again, back;
     LLVMValueRef result; // of its last op: the condition or the target
-    var_set written, dirty; // by its ops; possibly newer than guest_cpu at its start
+    var_set written; // by its ops
+    var_set newer, dirty; // possibly newer than guest_cpu: at its end by what its ops have done; at its start
+    bool synchronized; // somewhere in it: at its end, nothing else is newer
     bool flags_live; // at its start: read before they are written
-    bool quiet_loop; // it is the header of one that calls nobody
+    bool quiet_loop; // it is the header of one that stores nothing inside (llvm_flow.c)
+    bool leads_back[2]; // by its edge to that successor, to the header of a loop that it is in
     bool copied;
     struct near near; // at its end
 };
@@ -55,13 +58,26 @@ struct hoisted {
     LLVMValueRef value;
 };
 
-// A way out of the region in the middle of a block, completed when it is known what is to be stored there.
+// In the middle of a block of the region.
+struct place {
+    uint16_t from; // the block
+    uint16_t left; // of its instructions
+    uint32_t pc; // of the first of these
+    bool synchronized; // in front of it, in this block
+    var_set newer; // by what the block has done so far
+};
+
+// In precise code, where guest_cpu becomes the guest's state (llvm_exact.h), completed when it is known what
+// is newer there.
+struct synchronization {
+    LLVMBasicBlockRef block, next;
+    struct place place;
+};
+
+// A way out of the region in the middle of a block, completed likewise.
 struct side_exit {
     LLVMBasicBlockRef block;
-    uint16_t from; // block of the region
-    uint16_t left; // of its instructions, this one among them
-    uint32_t pc;
-    var_set written; // so far, by the block
+    struct place place;
 };
 
 enum { WAYS_OUT_MAX = 512 };
@@ -83,7 +99,8 @@ struct build {
     LLVMBuilderRef entry; // in the entry block, for variables
     LLVMValueRef var[VAR_COUNT];
     LLVMValueRef guest_cpu;
-    var_set used, written; // variables of the region; of the current block
+    var_set used; // variables of the region
+    var_set written, newer; // by the current block so far; and not in guest_cpu yet
     struct block_build block[REGION_BLOCKS_MAX];
     LLVMBasicBlockRef leave; // returns VAR_PC and the passed registers
     struct way_out ways_out[WAYS_OUT_MAX]; // the first two, the roots, leave and jump by exit_cell
@@ -91,10 +108,11 @@ struct build {
     LLVMValueRef exit_cell; // a variable: the address of the cell
     struct side_exit exits[REGION_OPS_MAX];
     unsigned exit_count;
+    struct synchronization synchronizations[REGION_OPS_MAX];
+    unsigned synchronization_count;
+    bool has_loaded; // since guest_cpu was exact last, for all that is known
     unsigned block_index, ops_left; // of the block that is being copied
-    // For debug locations, whose line is the guest pc / 4; in precise code the column is the number of
-    // instructions that the block has left. Where a block begins it is LINE_OF_BLOCK.
-    LLVMMetadataRef scope;
+    LLVMMetadataRef scope; // for debug locations (object.h)
     struct near near; // here
     struct near_load near_load[NEAR_LOADS_MAX]; // of the instruction
     unsigned near_loads;

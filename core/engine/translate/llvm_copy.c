@@ -8,6 +8,7 @@
 #include "core/isa/cpu.h"
 #include "core/loops/expr/summary.h"
 #include "llvm_near.h"
+#include "object.h"
 
 static unsigned key_slot(const struct build *u, LLVMValueRef v)
 {
@@ -102,8 +103,10 @@ static LLVMValueRef part_of_variable(struct build *u, uint32_t offset, LLVMTypeR
         return NULL;
     }
     var_add(&u->used, var);
-    if (is_store)
+    if (is_store) {
         var_add(&u->written, var);
+        var_add(&u->newer, var);
+    }
     LLVMValueRef address = build_var(u, var), index = LLVMConstInt(u->j->i32, within, false);
     return within ? LLVMBuildInBoundsGEP2(u->at, u->j->i8, address, &index, 1, "") : address;
 }
@@ -168,10 +171,8 @@ static void copy_access(struct build *u, LLVMValueRef i, const struct region_op 
     }
     LLVMValueRef copy = copy_plainly(u, i);
     near_note_access(u, LLVMGetOperand(copy, LLVMIsALoadInst(copy) ? 0 : 1));
-    if (LLVMIsALoadInst(i) && (u->r->precise || isa_info[o->insn].writes & MEMORY))
+    if (LLVMIsALoadInst(i) && isa_info[o->insn].writes & MEMORY)
         map_value(u, i, keep_apart(u, copy));
-    if (u->r->precise)
-        mark(u, o->pc);
 }
 
 // What follows in the definition is never reached.
@@ -181,8 +182,11 @@ static void add_side_exit(struct build *u, uint32_t pc)
         u->failed = true;
         return;
     }
-    u->exits[u->exit_count++] = (struct side_exit){LLVMGetInsertBlock(u->at), (uint16_t)u->block_index,
-                                                   (uint16_t)u->ops_left, pc, u->written};
+    u->exits[u->exit_count++] = (struct side_exit){
+        LLVMGetInsertBlock(u->at),
+        {(uint16_t)u->block_index, (uint16_t)u->ops_left, pc, u->block[u->block_index].synchronized,
+         u->newer},
+    };
     LLVMPositionBuilderAtEnd(u->at, build_block(u));
 }
 
@@ -498,8 +502,7 @@ LLVMValueRef copy_template(struct build *u, const struct region_op *o)
     // An access may end in the host's instruction for what follows it in the definition.
     LLVMMetadataRef location = NULL;
     if ((isa_info[o->insn].reads | isa_info[o->insn].writes) & MEMORY)
-        location = LLVMDIBuilderCreateDebugLocation(u->j->context, o->pc / 4, u->r->precise ? u->ops_left : 0,
-                                                    u->scope, NULL);
+        location = LLVMDIBuilderCreateDebugLocation(u->j->context, o->pc / 4, COLUMN_ACCESS, u->scope, NULL);
     LLVMSetCurrentDebugLocation2(u->at, location);
     near_begin_op(u);
     u->generation++;

@@ -19,51 +19,66 @@ static bool leaves_all_stored(const struct region_block *b)
     return b->end != END_NEXT && b->end != END_BRANCH && b->end != END_RETURN;
 }
 
-// What may be newer than guest_cpu where the block ends.
-var_set flow_leaving_dirty(const struct build *u, unsigned block)
+var_set flow_dirty_at(const struct build *u, const struct place *place)
 {
-    var_set out = {{0}};
-    if (!leaves_all_stored(&u->r->blocks[block])) {
-        out = u->block[block].dirty;
-        var_join(&out, &u->block[block].written);
-    }
-    return out;
+    var_set dirty = place->newer;
+    if (!place->synchronized)
+        var_join(&dirty, &u->block[place->from].dirty);
+    return dirty;
 }
 
-// Whether code that leads from block `from` back to it calls nobody: marks such loop headers.
-static void find_quiet_loops(struct build *u)
+var_set flow_dirty_at_end(const struct build *u, unsigned block)
+{
+    const struct block_build *x = &u->block[block];
+    const struct place end = {.from = (uint16_t)block, .synchronized = x->synchronized, .newer = x->newer};
+    return flow_dirty_at(u, &end);
+}
+
+var_set flow_leaving_dirty(const struct build *u, unsigned block)
+{
+    static const var_set nothing;
+    return leaves_all_stored(&u->r->blocks[block]) ? nothing : flow_dirty_at_end(u, block);
+}
+
+// Marks the edges that lead back to a loop's header, and the headers of loops that call nobody, and where
+// code is precise, make guest_cpu exact nowhere. A loop is what leads back to its header and is not reached
+// from the region's first entry without it.
+static void find_loops(struct build *u)
 {
     const struct region *r = u->r;
     for (unsigned header = 0; header < r->block_count; header++) {
         if (!r->blocks[header].loop_header)
             continue;
-        // Backward from the branches to the header: the loop's body, which lies between the two (a callee
-        // that is inlined does not), so that code that jumps into the middle of it is none of it.
-        bool inside[REGION_BLOCKS_MAX] = {false};
+        bool outside[REGION_BLOCKS_MAX] = {header != 0}, inside[REGION_BLOCKS_MAX] = {false};
         bool quiet = true;
-        uint32_t first = r->blocks[header].pc, last = first;
-        inside[header] = true;
-        for (unsigned i = 0; i < r->block_count; i++) {
-            int to[2];
-            unsigned count = flow_successors(&r->blocks[i], to);
-            for (unsigned k = 0; k < count; k++)
-                if (to[k] == (int)header && r->blocks[i].pc > last)
-                    last = r->blocks[i].pc;
-        }
         for (bool again = true; again;) {
             again = false;
             for (unsigned i = 0; i < r->block_count; i++) {
-                const struct region_block *b = &r->blocks[i];
                 int to[2];
-                unsigned count = flow_successors(b, to);
-                bool between = b->context != r->blocks[header].context || (b->pc >= first && b->pc <= last);
-                for (unsigned k = 0; k < count && between && !inside[i]; k++)
+                unsigned count = flow_successors(&r->blocks[i], to);
+                for (unsigned k = 0; k < count && outside[i]; k++)
+                    if (to[k] != (int)header && !outside[to[k]])
+                        outside[to[k]] = again = true;
+            }
+        }
+        inside[header] = true;
+        for (bool again = true; again;) {
+            again = false;
+            for (unsigned i = r->block_count; i-- > 0;) {
+                int to[2];
+                unsigned count = flow_successors(&r->blocks[i], to);
+                for (unsigned k = 0; k < count && !inside[i] && !outside[i]; k++)
                     if (inside[to[k]])
                         inside[i] = again = true;
             }
         }
-        for (unsigned i = 0; i < r->block_count; i++)
-            quiet &= !inside[i] || !leaves_all_stored(&r->blocks[i]);
+        for (unsigned i = 0; i < r->block_count; i++) {
+            int to[2];
+            unsigned count = inside[i] ? flow_successors(&r->blocks[i], to) : 0;
+            for (unsigned k = 0; k < count; k++)
+                u->block[i].leads_back[k] |= to[k] == (int)header;
+            quiet &= !inside[i] || (!leaves_all_stored(&r->blocks[i]) && !u->block[i].synchronized);
+        }
         u->block[header].quiet_loop = quiet;
     }
 }
@@ -72,13 +87,18 @@ static void find_quiet_loops(struct build *u)
 // are so on all of them: the others are stored on the edges, so that the path that comes from a call neither
 // loads nor stores them again. The header of a loop that calls nobody takes what any path brings: nothing is
 // stored inside. (Any choice is right: an edge stores what its target does not take.)
+//
+// In precise code an edge that stores makes guest_cpu exact, which takes more. So all blocks take what any
+// path brings, but for headers of other loops, which take what comes from inside: the rest would be stored
+// each time round.
 void flow_find_dirty(struct build *u)
 {
     const struct region *r = u->r;
-    find_quiet_loops(u);
+    find_loops(u);
     for (unsigned round = 0; round < 20; round++) {
         bool again = false;
         for (unsigned i = 0; i < r->block_count; i++) {
+            const bool is_loud = r->precise && r->blocks[i].loop_header && !u->block[i].quiet_loop;
             var_set all = {{~0ull, ~0ull}}, any = {{0}};
             unsigned paths = i < r->entry_count;
             if (paths)
@@ -87,7 +107,7 @@ void flow_find_dirty(struct build *u)
                 int to[2];
                 unsigned count = flow_successors(&r->blocks[from], to);
                 for (unsigned k = 0; k < count; k++) {
-                    if (to[k] != (int)i)
+                    if (to[k] != (int)i || (is_loud && !u->block[from].leads_back[k]))
                         continue;
                     var_set out = flow_leaving_dirty(u, from);
                     var_join(&any, &out);
@@ -96,7 +116,7 @@ void flow_find_dirty(struct build *u)
                     paths++;
                 }
             }
-            var_set in = !paths ? (var_set){{0}} : u->block[i].quiet_loop ? any : all;
+            var_set in = !paths ? (var_set){{0}} : u->block[i].quiet_loop || r->precise ? any : all;
             again |= memcmp(&in, &u->block[i].dirty, sizeof in) != 0;
             u->block[i].dirty = in;
         }
@@ -106,11 +126,13 @@ void flow_find_dirty(struct build *u)
 }
 
 // Whether the flags are live at the start of each block: backward over the region's edges; live where they
-// leave it.
+// leave it. In precise code a fault may look at them anywhere.
 void flow_find_live_flags(struct build *u)
 {
     const struct region *r = u->r;
-    for (bool again = true; again;) {
+    for (unsigned i = 0; i < r->block_count; i++)
+        u->block[i].flags_live = r->precise;
+    for (bool again = !r->precise; again;) {
         again = false;
         for (unsigned i = r->block_count; i-- > 0;) {
             const struct region_block *b = &r->blocks[i];

@@ -11,7 +11,9 @@ unsigned flow_successors(const struct region_block *b, int to[2]);
 void flow_find_dirty(struct build *u);
 // Fills in u->block[].flags_live.
 void flow_find_live_flags(struct build *u);
-// What may be newer than guest_cpu where the block ends.
+// What may be newer than guest_cpu there; where the block ends; where one goes on that it leads to.
+var_set flow_dirty_at(const struct build *u, const struct place *place);
+var_set flow_dirty_at_end(const struct build *u, unsigned block);
 var_set flow_leaving_dirty(const struct build *u, unsigned block);
 
 #endif

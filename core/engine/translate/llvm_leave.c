@@ -5,23 +5,27 @@
 #include <stddef.h>
 
 #include "core/isa/cpu.h"
+#include "llvm_exact.h"
 #include "llvm_flow.h"
 #include "llvm_jit.h"
+
+static bool is_stored(const struct build *u, unsigned var)
+{
+    return u->r->precise || !var_is_passed(var);
+}
+
+// In precise code in order with guest accesses (llvm_exact.h).
+static void store_variable(struct build *u, unsigned var)
+{
+    LLVMSetVolatile(LLVMBuildStore(u->at, build_get(u, var), build_cpu_field(u, var_offset(var))),
+                    u->r->precise);
+}
 
 void leave_store(struct build *u, const var_set *dirty)
 {
     for (unsigned var = 0; var < VAR_COUNT; var++)
-        if (var_has(dirty, var) && !var_is_passed(var))
-            LLVMBuildStore(u->at, build_get(u, var), build_cpu_field(u, var_offset(var)));
-}
-
-void leave_store_written(struct build *u)
-{
-    for (unsigned var = 0; var < VAR_COUNT; var++)
-        if (var_has(&u->written, var))
-            LLVMSetVolatile(LLVMBuildStore(u->at, build_get(u, var), build_cpu_field(u, var_offset(var))),
-                            true);
-    u->written = (var_set){{0}};
+        if (var_has(dirty, var) && is_stored(u, var))
+            store_variable(u, var);
 }
 
 void leave_load_used(struct build *u)
@@ -131,6 +135,7 @@ static void begin_jumps(struct build *u)
     u->exit_cell = LLVMBuildAlloca(u->entry, u->j->ptr, "");
     u->ways_out[JUMPS].block = build_block(u);
     LLVMPositionBuilderAtEnd(u->at, u->ways_out[JUMPS].block);
+    exact_at(u, build_get(u, VAR_PC));
     LLVMValueRef cell = LLVMBuildLoad2(u->at, u->j->ptr, u->exit_cell, "");
     leave_jump(u, LLVMBuildLoad2(u->at, u->j->ptr, cell, ""));
     LLVMPositionBuilderAtEnd(u->at, here);
@@ -150,7 +155,7 @@ static unsigned way_out_with(struct build *u, unsigned parent, unsigned var)
         (struct way_out){.block = block, .sibling = u->ways_out[parent].child, .var = (uint8_t)var};
     u->ways_out[parent].child = (uint16_t)added;
     LLVMPositionBuilderAtEnd(u->at, block);
-    LLVMBuildStore(u->at, build_get(u, var), build_cpu_field(u, var_offset(var)));
+    store_variable(u, var);
     LLVMBuildBr(u->at, u->ways_out[parent].block);
     LLVMPositionBuilderAtEnd(u->at, here);
     return added;
@@ -164,7 +169,7 @@ static void take_way_out(struct build *u, unsigned root, const var_set *dirty)
     var_set rest = {{0}};
     for (unsigned n = VAR_COUNT; n-- > 0;) {
         unsigned var = (n + VAR_FLAGS_A) % VAR_COUNT;
-        if (!var_has(dirty, var) || var_is_passed(var))
+        if (!var_has(dirty, var) || !is_stored(u, var))
             continue;
         unsigned with = way_out_with(u, way, var);
         if (with == way)
@@ -182,9 +187,10 @@ void leave_seldom_to(struct build *u, LLVMValueRef pc, const var_set *dirty)
     take_way_out(u, LEAVES, dirty);
 }
 
-void leave_seldom_by(struct build *u, LLVMValueRef cell, const var_set *dirty)
+void leave_seldom_by(struct build *u, LLVMValueRef cell, uint32_t pc, const var_set *dirty)
 {
     begin_ways_out(u);
+    build_set(u, VAR_PC, build_constant(u, pc));
     if (!u->exit_cell)
         begin_jumps(u);
     LLVMBuildStore(u->at, cell, u->exit_cell);
@@ -204,7 +210,10 @@ LLVMBasicBlockRef leave_edge(struct build *u, unsigned from, int to, LLVMBasicBl
     LLVMBasicBlockRef here = LLVMGetInsertBlock(u->at);
     LLVMBasicBlockRef edge = build_block(u);
     LLVMPositionBuilderAtEnd(u->at, edge);
+    if (u->r->precise)
+        out = flow_leaving_dirty(u, from);
     leave_store(u, &out);
+    exact_at(u, build_constant(u, u->r->blocks[to].pc));
     LLVMBuildBr(u->at, target);
     LLVMPositionBuilderAtEnd(u->at, here);
     return edge;

@@ -9,20 +9,18 @@
 
 enum { LEAVE_REGCALL = 92 }; // llvm::CallingConv::X86_RegCall, of regions and the glue
 
-// Writes to guest_cpu what may be newer in variables, but for the passed registers.
+// Writes to guest_cpu what may be newer in variables, but for the passed registers, which only precise code
+// writes.
 void leave_store(struct build *u, const var_set *dirty);
-// In precise code, guest_cpu is up to date at the start of each block and wherever an access may fault.
-// Writes to it what the block has changed since.
-void leave_store_written(struct build *u);
 // Fills the variables that the region uses, but for the passed registers, from guest_cpu.
 void leave_load_used(struct build *u);
 
 // Leaves the region, for its caller to go on at pc.
 void leave_to(struct build *u, LLVMValueRef pc, const var_set *dirty);
 // Both of these share their code with others of the region, for ways out that are seldom taken: leaves for
-// pc; goes on for good in the code whose address the cell holds.
+// pc; goes on for good in the code for pc, whose address the cell holds.
 void leave_seldom_to(struct build *u, LLVMValueRef pc, const var_set *dirty);
-void leave_seldom_by(struct build *u, LLVMValueRef cell, const var_set *dirty);
+void leave_seldom_by(struct build *u, LLVMValueRef cell, uint32_t pc, const var_set *dirty);
 // The glue's function with that name.
 LLVMValueRef leave_glue(struct build *u, const char *name);
 // The code for an indirect branch to target: from the table, or the glue's function that takes over if it is
@@ -35,7 +33,7 @@ void leave_go_on(struct build *u, LLVMValueRef pc, const struct region_block *b,
 // Goes on in code for good: a jump, so that chains of them (an interpreter's dispatch) take no host stack.
 void leave_jump(struct build *u, LLVMValueRef code);
 // The way from block from to target, which is code of block to: what that does not take as newer than
-// guest_cpu is stored on it.
+// guest_cpu is stored on it; in precise code, everything, if there is any of that.
 LLVMBasicBlockRef leave_edge(struct build *u, unsigned from, int to, LLVMBasicBlockRef target);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "llvm_copy.h"
+#include "llvm_exact.h"
 #include "llvm_guard.h"
 #include "llvm_jit.h"
 #include "llvm_leave.h"
@@ -101,6 +102,7 @@ static void call_check(struct build *u, const char *name, uint64_t cold_pc, LLVM
     LLVMBasicBlockRef not_so = build_block(u);
     static const var_set nothing;
     leave_store(u, &u->used);
+    exact_at(u, build_constant(u, cold_pc));
     LLVMBuildStore(u->at, build_constant(u, cold_pc), build_cpu_field(u, offsetof(cpu, cold_pc)));
     LLVMValueRef pc = leave_call(u, leave_glue(u, name));
     leave_load_used(u);
@@ -114,16 +116,29 @@ static void call_check(struct build *u, const char *name, uint64_t cold_pc, LLVM
     LLVMPositionBuilderAtEnd(u->at, as_expected);
 }
 
-// The edge that leaves the loop behind `length` instructions of an iteration: they are credited.
-static LLVMBasicBlockRef leaving_edge(struct build *u, const struct guard *g, unsigned length, unsigned from,
-                                      int to)
+// Where it is left for pc: what it has counted and stored is not done again.
+static void become_exact(struct build *u, const struct region_loop *loop, uint32_t pc)
 {
+    var_set dirty = u->block[loop->blocks[0]].dirty;
+    for (unsigned i = 0; i < loop->count; i++)
+        var_join(&dirty, &u->block[loop->blocks[i]].written);
+    leave_store(u, &dirty);
+    exact_at(u, build_constant(u, pc));
+}
+
+// The edge that leaves the loop behind `length` instructions of an iteration: they are credited.
+static LLVMBasicBlockRef leaving_edge(struct build *u, const struct region_loop *loop, unsigned length,
+                                      unsigned from, int to)
+{
+    const struct guard *g = &loop->guard;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(u->at);
     LLVMBasicBlockRef edge = build_block(u);
     LLVMPositionBuilderAtEnd(u->at, edge);
     add_to_cell(u, g, offsetof(struct loop_cell, credited), build_constant(u, length));
     if (u->r->verify)
         call_check(u, GLUE_WAY_BACK(end_check), u->r->blocks[to].pc, NULL);
+    else if (u->r->precise)
+        become_exact(u, loop, u->r->blocks[to].pc);
     LLVMBuildBr(u->at, leave_edge(u, from, to, u->block[to].start));
     LLVMPositionBuilderAtEnd(u->at, here);
     return edge;
@@ -166,7 +181,6 @@ static void add_unrolled_body(struct build *u, const struct region_loop *loop, L
 static void add_fast_body(struct build *u, const struct region_loop *loop)
 {
     const struct region *r = u->r;
-    const struct guard *g = &loop->guard;
     LLVMBasicBlockRef first = build_block(u);
     unsigned length = 0;
     LLVMBuildBr(u->at, first);
@@ -184,7 +198,7 @@ static void add_fast_body(struct build *u, const struct region_loop *loop)
         if (b->end == END_NEXT) {
             LLVMBuildBr(u->at, stay);
         } else {
-            LLVMBasicBlockRef out = leaving_edge(u, g, length, from, leaving_block(b, inside));
+            LLVMBasicBlockRef out = leaving_edge(u, loop, length, from, leaving_block(b, inside));
             bool stays = b->taken == inside;
             build_branch_as_seen(u, result, stays ? stay : out, stays ? out : stay, b->seen);
         }
@@ -198,6 +212,7 @@ static void call_kernel(struct build *u, const struct region_loop *loop)
     const struct block_build *x = &u->block[loop->blocks[0]];
     var_set dirty = x->flags_live ? x->dirty : var_but_flags(&x->dirty);
     leave_store(u, &dirty);
+    exact_at(u, build_constant(u, loop->guard.header));
     LLVMBuildStore(u->at, build_constant(u, loop->guard.header), build_cpu_field(u, offsetof(cpu, cold_pc)));
     leave_call(u, leave_glue(u, GLUE_WAY_BACK(loop)));
     leave_load_used(u);

@@ -9,6 +9,7 @@
 
 #include "core/isa/cpu.h"
 #include "llvm_copy.h"
+#include "llvm_exact.h"
 #include "llvm_flow.h"
 #include "llvm_jit.h"
 #include "llvm_leave.h"
@@ -36,8 +37,7 @@ static void add_terminator(struct build *u, unsigned index)
     struct jit *j = u->j;
     const struct region_block *b = &u->r->blocks[index];
     struct block_build *x = &u->block[index];
-    var_set dirty = x->dirty;
-    var_join(&dirty, &x->written);
+    var_set dirty = flow_dirty_at_end(u, index);
     LLVMPositionBuilderAtEnd(u->at, x->end);
     switch ((enum region_end)b->end) {
     case END_NEXT: LLVMBuildBr(u->at, edge_to(u, index, b->next)); break;
@@ -47,15 +47,17 @@ static void add_terminator(struct build *u, unsigned index)
     case END_CALL: {
         char name[JIT_SYMBOL_MAX];
         snprintf(name, sizeof name, CALL_SYMBOL, b->target_pc);
-        if (b->flags_dead)
+        if (b->flags_dead && !u->r->precise)
             dirty = var_but_flags(&dirty);
         leave_store(u, &dirty);
+        exact_at(u, build_constant(u, b->target_pc));
         LLVMValueRef code = LLVMBuildLoad2(u->at, j->ptr, build_global(u, name, j->i32), "");
         leave_go_on(u, leave_call(u, code), b, u->r->ops[b->first + b->count - 1].pc + 4);
         break;
     }
     case END_CALL_INDIRECT:
         leave_store(u, &dirty);
+        exact_at(u, x->result);
         leave_go_on(u, leave_call(u, leave_code_for(u, x->result, GLUE_WAY_BACK(call))), b, b->target_pc);
         break;
     case END_INDIRECT:
@@ -63,6 +65,7 @@ static void add_terminator(struct build *u, unsigned index)
             leave_to(u, x->result, &dirty);
         } else {
             leave_store(u, &dirty);
+            exact_at(u, x->result);
             leave_jump(u, leave_code_for(u, x->result, GLUE_WAY_BACK(jump)));
         }
         break;
@@ -79,6 +82,7 @@ static void add_terminator(struct build *u, unsigned index)
     case END_SVC: {
         const char *way = b->end == END_SVC ? GLUE_WAY_BACK(svc) : GLUE_WAY_BACK(step);
         leave_store(u, &dirty);
+        exact_at(u, build_constant(u, b->target_pc));
         LLVMBuildStore(u->at, build_constant(u, b->target_pc), build_cpu_field(u, offsetof(cpu, cold_pc)));
         leave_go_on(u, leave_call(u, leave_glue(u, way)), b, b->target_pc + 4);
         break;
@@ -87,7 +91,7 @@ static void add_terminator(struct build *u, unsigned index)
     case END_EXIT: {
         char name[JIT_SYMBOL_MAX];
         snprintf(name, sizeof name, EXIT_SYMBOL, b->target_pc);
-        leave_seldom_by(u, build_global(u, name, j->i32), &dirty);
+        leave_seldom_by(u, build_global(u, name, j->i32), b->target_pc, &dirty);
         break;
     }
     }
@@ -143,6 +147,7 @@ static void check_stack(struct build *u, uint32_t pc)
 static void add_leave_block(struct build *u)
 {
     LLVMPositionBuilderAtEnd(u->at, u->leave);
+    exact_at(u, build_get(u, VAR_PC));
     LLVMValueRef result = LLVMGetUndef(u->j->passed_type);
     for (unsigned i = 0; i < GLUE_PASSED_COUNT; i++)
         result = LLVMBuildInsertValue(u->at, result, build_get(u, var_passed[i]), i, "");
@@ -164,31 +169,29 @@ static void copy_blocks(struct build *u)
         unsigned i = order[n];
         const struct region_block *b = &r->blocks[i];
         LLVMBasicBlockRef body = build_block(u);
-        u->written = (var_set){0};
+        u->written = u->newer = (var_set){0};
         LLVMPositionBuilderAtEnd(u->at, body);
         if (b->count) {
             LLVMValueRef left = build_get(u, VAR_BUDGET);
             LLVMSetCurrentDebugLocation2(u->at, LLVMDIBuilderCreateDebugLocation(
-                                                    u->j->context, b->pc / 4, LINE_OF_BLOCK, u->scope, NULL));
+                                                    u->j->context, b->pc / 4, COLUMN_BLOCK, u->scope, NULL));
             left = LLVMBuildSub(u->at, left, build_constant(u, b->count), "");
             LLVMSetCurrentDebugLocation2(u->at, NULL);
             build_set(u, VAR_BUDGET, left);
-            if (r->precise)
-                LLVMSetVolatile(LLVMBuildStore(u->at, left, build_cpu_field(u, offsetof(cpu, budget))), true);
         }
         u->block_index = i;
         near_begin_block(u, i);
+        exact_begin_block(u);
         for (unsigned k = 0; k < b->count && !u->failed; k++) {
             const struct region_op *o = &r->ops[b->first + k];
             u->ops_left = b->count - k;
-            if (r->precise && (isa_info[o->insn].reads | isa_info[o->insn].writes) & MEMORY)
-                leave_store_written(u);
+            exact_before(u, o);
             u->block[i].result = copy_template(u, o);
+            exact_after(u, o);
         }
-        if (r->precise)
-            leave_store_written(u);
         u->block[i].end = LLVMGetInsertBlock(u->at);
         u->block[i].written = u->written;
+        u->block[i].newer = u->newer;
         u->block[i].body = body;
         near_end_block(u, i);
     }
@@ -198,13 +201,12 @@ static void copy_blocks(struct build *u)
 static void add_side_exits(struct build *u)
 {
     for (unsigned i = 0; i < u->exit_count; i++) {
-        const struct side_exit *e = &u->exits[i];
-        var_set dirty = u->block[e->from].dirty;
-        var_join(&dirty, &e->written);
-        LLVMPositionBuilderAtEnd(u->at, e->block);
+        const struct place *place = &u->exits[i].place;
+        const var_set dirty = flow_dirty_at(u, place);
+        LLVMPositionBuilderAtEnd(u->at, u->exits[i].block);
         build_set(u, VAR_BUDGET,
-                  LLVMBuildAdd(u->at, build_get(u, VAR_BUDGET), build_constant(u, e->left), ""));
-        leave_seldom_to(u, build_constant(u, e->pc), &dirty);
+                  LLVMBuildAdd(u->at, build_get(u, VAR_BUDGET), build_constant(u, place->left), ""));
+        leave_seldom_to(u, build_constant(u, place->pc), &dirty);
     }
 }
 
@@ -322,6 +324,7 @@ void llvm_region_build(struct build *u)
         for (unsigned i = 0; i < r->loop_count && !u->failed; i++)
             llvm_loop_add(u, &r->loops[i]);
         add_side_exits(u);
+        exact_complete(u);
         add_leave_block(u);
         add_entries(u, function_type);
     }

@@ -5,7 +5,7 @@
 
 #include "object_packed.h"
 
-// ---- the line table (DWARF 5, 6.2): lines are guest addresses / 4, columns code_line.left ----
+// ---- the line table (DWARF 5, 6.2): lines are guest addresses / 4, columns as in object.h ----
 
 struct reader {
     const unsigned char *at, *end;
@@ -42,7 +42,7 @@ static uint64_t read_leb128(struct reader *r, bool is_signed)
 // What is looked for at an offset, all 0 where there is none.
 struct line_search {
     uint64_t offset;
-    struct code_line line; // the last one of an access at or before it
+    uint32_t access; // pc of the last access at or before it
     uint32_t last, known, next; // pc of the last line there, 0 if that is of none; of the last that is of
                                 // one; of the first one behind that is
 };
@@ -56,8 +56,8 @@ static void meet_line(struct line_search *search, uint64_t offset, uint64_t line
     }
     search->last = pc;
     search->known = pc ? pc : search->known;
-    if (pc && column != LINE_OF_BLOCK)
-        search->line = (struct code_line){pc, (uint16_t)column};
+    if (pc && column == COLUMN_ACCESS)
+        search->access = pc;
 }
 
 static bool read_lines(struct reader r, struct line_search *search)
@@ -111,12 +111,12 @@ static bool read_lines(struct reader r, struct line_search *search)
     return !r.failed;
 }
 
-bool object_find_line(const struct linked_object *linked, uint32_t offset, struct code_line *line)
+bool object_find_access(const struct linked_object *linked, uint32_t offset, uint32_t *pc)
 {
     struct line_search search = {.offset = offset};
     read_lines((struct reader){linked->lines, linked->lines + linked->lines_size, false}, &search);
-    *line = search.line;
-    return search.line.pc != 0;
+    *pc = search.access;
+    return search.access != 0;
 }
 
 bool object_find_nearest(const struct linked_object *linked, uint32_t offset, uint32_t *pc)

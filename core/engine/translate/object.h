@@ -14,14 +14,9 @@
 // The alignment of objects: what the widest vector constants need.
 enum { CODE_ALIGNMENT = 64 };
 
-// Which guest instruction a guest access in host code belongs to, and in precise code how many instructions
-// of its block are left with it.
-struct code_line {
-    uint32_t pc;
-    uint16_t left;
-};
-// In place of code_line.left where a block of guest code begins, which is no access: for samples.
-enum { LINE_OF_BLOCK = UINT16_MAX };
+// The columns of its line table, whose lines are addresses of guest instructions / 4: where the host's code
+// accesses guest memory, and where a block of guest code begins, which is for samples.
+enum { COLUMN_ACCESS = 0, COLUMN_BLOCK = 1 };
 
 struct linked_object {
     uint32_t start, size; // address and bytes of its code
@@ -57,9 +52,9 @@ bool object_link(struct code_memory *memory, const unsigned char *bytes, size_t 
                  symbol_resolver *resolve, symbol_receiver *receive, void *user,
                  struct linked_object *linked);
 
-// Finds what the code at offset from its start belongs to; false if no guest instruction's access comes
+// The guest instruction whose access the code at offset from its start is; false if none is there or comes
 // before.
-bool object_find_line(const struct linked_object *linked, uint32_t offset, struct code_line *line);
+bool object_find_access(const struct linked_object *linked, uint32_t offset, uint32_t *pc);
 
 // For samples: the guest instruction that the code at offset is of, or the next one that the table knows
 // behind it, or else in front; false if it knows none.

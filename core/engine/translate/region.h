@@ -82,7 +82,7 @@ struct region {
     uint32_t left_out[REGION_LEFT_OUT_MAX]; // where it goes on in code that has not run
     unsigned left_out_count;
     bool checked; // an access beyond the 4 GiB faults, instead of reaching what its low half says
-    bool precise; // every access finds guest_cpu up to date
+    bool precise; // a fault finds every register as it has to be (llvm_exact.h)
     bool verify; // the host checks what is done in place of loops
     // what region.c works with
     struct region_context {

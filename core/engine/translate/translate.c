@@ -24,6 +24,7 @@ static _Thread_local struct translator *running;
     static void host_##name(void)                                                                            \
     {                                                                                                        \
         interp_##name(running->guest);                                                                       \
+        running->guest->cpu.exact_pc = running->guest->cpu.pc;                                               \
     }
 GLUE_WAYS_BACK(WAY_BACK)
 #undef WAY_BACK
@@ -102,6 +103,7 @@ bool translate_enter_code(struct translator *t)
     if (!code && !(code = code_at(t, (uint32_t)c->pc)))
         return false;
     guest_make_current(t->guest);
+    c->exact_pc = c->pc;
     running = t;
     call_on_low_stack(t, code);
     return true;

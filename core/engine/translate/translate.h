@@ -18,8 +18,8 @@ enum { HOT_LOOP = 2048, HOT_CALL = 512 };
 #ifdef TRANSLATE
 
 // The compile thread is started by the first request. precise: a fault finds every register and the count of
-// instructions in the cpu as they have to be; such code is slower. NULL where the host cannot (*error says
-// why): the machine then interprets.
+// instructions in the cpu as they have to be (llvm_exact.h); such code is slower. NULL where the host cannot
+// (*error says why): the machine then interprets.
 struct translator *translator_create(struct guest *g, bool precise, struct error *error);
 bool translator_is_precise(const struct translator *t);
 // Whether this process is a copy of one that translates: nothing can be translated in it.
@@ -61,9 +61,9 @@ void translate_now(struct translator *t, uint32_t pc);
 // Drops what was translated from the pages of [address, address + length). Async-signal-safe.
 void translate_forget(struct translator *t, uint64_t address, uint64_t length);
 
-// The guest instruction of an access in translated code, and how many instructions cpu.budget counts as done
-// that are not (this one among them), if the code is precise; false if host_pc is not in there.
-bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left);
+// The guest instruction of an access in translated code, and whether the code is precise; false if host_pc is
+// not in there.
+bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, bool *is_precise);
 
 // For samples, on the emulation thread, or when it has ended. Whether host_pc is in translated code, or in
 // what that shares.

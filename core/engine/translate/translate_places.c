@@ -13,18 +13,13 @@ static const struct installed *installed_at(const struct translator *t, uint64_t
     return NULL;
 }
 
-bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, unsigned *left)
+bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, bool *is_precise)
 {
     const struct installed *x = installed_at(t, host_pc);
-    if (!x)
-        return false;
-    struct code_line line = {.pc = x->entries[0]};
-    struct code_line found;
-    if (object_find_line(&x->object, (uint32_t)(host_pc - x->object.start), &found))
-        line = found;
-    *pc = line.pc;
-    *left = line.left;
-    return true;
+    *is_precise = t->precise;
+    if (x && !object_find_access(&x->object, (uint32_t)(host_pc - x->object.start), pc))
+        *pc = x->entries[0];
+    return x != NULL;
 }
 
 bool translate_is_code(const struct translator *t, uint64_t host_pc)
