@@ -5,12 +5,12 @@
 //   lockstep [--checks N] [--instructions N] [--eager N] [--faults SEED] [--dir FOLDER]… [--cache FOLDER]
 //   PROGRAM [ARG…]
 //
-// Where translated code would be entered, a copy of the process (fork) enters it, for at most --instructions;
-// this one then steps the interpreter by as many, and registers, flags, vectors and all of guest memory have
-// to be equal. Each entry is checked N times (default 3), then interpreted. The first difference is
-// described; exit status 5. --faults: as code for guests that handle faults; the copy cannot access the page
-// that one of its registers, drawn at random, points to. Where it faults, it has to have come as far as the
-// interpreter has by then.
+// Where translated code would be entered, a copy of the process (fork) enters it, for at most --instructions,
+// and interprets what that calls if it is not translated; this one then steps the interpreter by as many, and
+// registers, flags, vectors and all of guest memory have to be equal. Each entry is checked N times (default
+// 3), then interpreted. The first difference is described; exit status 5. --faults: as code for guests that
+// handle faults; the copy cannot access the page that one of its registers, drawn at random, points to. Where
+// it faults, it has to have come as far as the interpreter has by then.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -193,7 +193,7 @@ static bool check(struct translator *t)
     cpu *c = &g->cpu;
     uint64_t entry = c->pc;
     int64_t budget = c->budget;
-    if (checked[entry / 4 % ENTRIES] >= checks_each)
+    if (translator_is_copy() || checked[entry / 4 % ENTRIES] >= checks_each)
         return false;
     checked[entry / 4 % ENTRIES]++;
     if (random_state)
@@ -284,11 +284,8 @@ int main(int argc, char **argv)
     struct guest_host host = *g->host; // a copy makes no system calls
     host.system_call = leave_system_call;
     g->host = &host;
-    if (random_state) {
-        translator_destroy(g->translator);
-        g->translator = translator_create(g, true, &error);
-        g->entering = true;
-    }
+    g->precise_faults = random_state != 0;
+    machine_run(m, 1); // starts the translator for that
     translate_set_lockstep(g->translator, check);
     uint64_t state = 1;
     while (machine_run(m, eager ? draw(&state) & 127 : UINT64_MAX) == MACHINE_RUNNING) {
