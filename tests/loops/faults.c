@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-enum { PAGE = 4096, GOOD = 4 * PAGE, ROUNDS = 8000, LENGTH = 2000, REGISTERS = 7 };
+enum { PAGE = 4096, GOOD = 4 * PAGE, ITERATIONS = 16000000, LONG = 2000, SHORT = 200, REGISTERS = 7 };
 
 // x0 is stored through (or read, where nothing is stored), x1 read through; x2 counts; x3 is a value, x4 a
 // table.
@@ -28,6 +28,7 @@ LOOP(copy_down, "1: ldrb w5, [x1, #-1]!\n strb w5, [x0, #-1]!\n subs x2, x2, #1\
 LOOP(column, "1: ubfx x5, x3, #16, #7\n ldrb w5, [x4, x5]\n strb w5, [x0]\n add x0, x0, #3\n"
              " add w3, w3, #0x7000\n subs x2, x2, #1\n b.ne 1b")
 LOOP(map, "1: ldrb w5, [x1], #1\n ldrb w5, [x4, x5]\n strb w5, [x0], #1\n subs x2, x2, #1\n b.ne 1b")
+LOOP(increase, "1: ldrb w5, [x0]\n add w5, w5, w3\n strb w5, [x0], #1\n subs x2, x2, #1\n b.ne 1b")
 LOOP(sum, "1: ldrb w5, [x0], #1\n add x3, x3, x5\n subs x2, x2, #1\n b.ne 1b")
 LOOP(length, "1: ldrb w5, [x0], #1\n cbnz w5, 1b")
 LOOP(find, "1: ldrb w5, [x0], #1\n cmp w5, w3\n b.eq 2f\n subs x2, x2, #1\n b.ne 1b\n2:")
@@ -39,12 +40,15 @@ static const struct loop {
     void (*run)(uint8_t *, const uint8_t *, uint64_t, uint64_t, const uint8_t *);
     int direction; // of the accesses
     int step; // of those through x0
+    uint64_t length; // iterations; translated code leaves long loops to kernels
 } loops[] = {
-    {"fill", fill, 1, 1},     {"fill_down", fill_down, -1, 4},
-    {"copy", copy, 1, 1},     {"copy_down", copy_down, -1, 1},
-    {"column", column, 1, 3}, {"map", map, 1, 1},
-    {"sum", sum, 1, 1},       {"length", length, 1, 1},
-    {"find", find, 1, 1},     {"compare", compare, 1, 1},
+    {"fill", fill, 1, 1, LONG},        {"fill_down", fill_down, -1, 4, LONG},
+    {"copy", copy, 1, 1, LONG},        {"copy_down", copy_down, -1, 1, LONG},
+    {"column", column, 1, 3, LONG},    {"map", map, 1, 1, LONG},
+    {"sum", sum, 1, 1, LONG},          {"length", length, 1, 1, LONG},
+    {"find", find, 1, 1, LONG},        {"compare", compare, 1, 1, LONG},
+    {"short_map", map, 1, 1, SHORT},   {"short_increase", increase, 1, 1, SHORT},
+    {"short_copy", copy, 1, 1, SHORT}, {"short_column", column, 1, 3, SHORT},
 };
 
 static sigjmp_buf back;
@@ -92,7 +96,8 @@ static uint8_t *start_in(const struct area *a, uint64_t before, int step)
 
 static void run(uint64_t before0, uint64_t before1)
 {
-    loop->run(start_in(&areas[0], before0, loop->step), start_in(&areas[1], before1, 1), LENGTH, 7, table);
+    loop->run(start_in(&areas[0], before0, loop->step), start_in(&areas[1], before1, 1), loop->length, 7,
+              table);
 }
 
 static void warm_up(void)
@@ -100,8 +105,8 @@ static void warm_up(void)
     make_area(&areas[0], 0x50000000, PROT_READ | PROT_WRITE);
     make_area(&areas[1], 0x60000000, PROT_READ | PROT_WRITE);
     areas[0].first[PAGE + GOOD - 1] = loop->run == length ? 0 : 7; // ends what looks for it
-    for (unsigned i = 0; i < ROUNDS; i++)
-        run(LENGTH, LENGTH);
+    for (uint64_t i = 0; i < ITERATIONS; i += loop->length)
+        run(loop->length, loop->length);
 }
 
 // What is in the way: unmapped, not to be touched, not to be written; met by the first pointer, by the
@@ -111,7 +116,7 @@ enum { PLACES = 3 * 3 };
 static void meet(unsigned place)
 {
     static const int protections[] = {-1, PROT_NONE, PROT_READ};
-    static const uint64_t before[][2] = {{LENGTH - 64, LENGTH}, {LENGTH, 100}, {0, 0}};
+    const uint64_t before[][2] = {{loop->length - 64, loop->length}, {loop->length, 100}, {0, 0}};
     make_area(&areas[0], 0x50000000, protections[place / 3]);
     make_area(&areas[1], 0x60000000, protections[place / 3]);
     run(before[place % 3][0], before[place % 3][1]);

@@ -86,54 +86,68 @@ switched_and_wrong() { # ENGINE
 
 # ---- any program: loops that run into a page where they may not ----
 
-replaced_loops='fill fill_down copy copy_down column map sum length find compare'
+replaced_loops='fill fill_down copy copy_down column map sum length find compare short_map short_increase short_copy short_column'
 faults_program() {
     needs_oracle
     aarch64-linux-gnu-gcc -O1 -static -o faults "$here/faults.c" || stop 'faults.c does not build'
     mkdir granted # apart from the cache
 }
 
-# On a busy machine a loop may be over before it has been examined: the next run knows it sooner.
+# Whether the loop has been replaced, by the engine's own means; long ones are left to kernels before anything is
+# translated. What is checked is translated in each run.
+is_replaced() { # LOOP ENGINE
+    local regions=cached_regions
+    [ "$(value credited)" -gt 0 ] || return
+    [ -z "$verify" ] || regions=translated_regions
+    case "$2 $1" in 'translate short_'*) [ "$(value $regions)" -gt 0 ] ;; esac
+}
+
+# A loop may be over before it has been examined, or translated: the next run knows it sooner.
 run_faults() { # WHICH ENGINE ARG…: faults' output in out and err, its counters in stats; status in $status
     local which=$1 engine=$2
     shift 2
-    for _ in 1 2 3 4 5; do
+    for _ in 1 2 3 4 5 6 7 8; do
         "$oracle/a64run_$which" --engine "$engine" --dir granted --opt loops=on --models "$oracle/models" --stats stats.json \
             $verify ./faults "$@" > out 2> err
         status=$?
-        [ "$(value credited)" -gt 0 ] && break
+        is_replaced "$1" "$engine" && break
     done
 }
 
 test_faults() {
-    local faults=0 wrong='' loop verify
+    local faults=0 wrong='' loop verify engine
     faults_program
     for loop in $replaced_loops; do
+        rm -rf "$XDG_CACHE_HOME" # of the loop before
         qemu-aarch64 ./faults "$loop" > expected 2> /dev/null
         faults=$((faults + $(grep -c signal expected)))
-        for verify in '' --verify; do
-            run_faults oracle interp "$loop"
-            [ $status -eq 0 ] && cmp -s out expected || wrong="$wrong $loop $verify: $(diff out expected | head -n 2 | tail -n 1);"
-            [ "$(value credited)" -gt 0 ] || wrong="$wrong $loop is not replaced;"
-            [ "$(value verify_failures)" = 0 ] || wrong="$wrong $loop: $(head -n 1 err);"
+        for engine in $engines; do
+            for verify in '' --verify; do
+                run_faults oracle "$engine" "$loop"
+                [ $status -eq 0 ] && cmp -s out expected || wrong="$wrong $engine $loop $verify: $(diff out expected | head -n 2 | tail -n 1);"
+                is_replaced "$loop" "$engine" || wrong="$wrong $engine: $loop is not replaced;"
+                [ "$(value verify_failures)" = 0 ] || wrong="$wrong $engine $loop: $(head -n 1 err);"
+            done
         done
     done
     [ -z "$wrong" ]
     ok $? "$faults faults of $(wc -w <<< "$replaced_loops") replaced loops are those of the plain loops" "$wrong"
 }
 
-# Without a handler the loop is translated. What is said of the fault comes from the plain loop.
+# Without a handler the loop is translated. What is said of the fault comes from the plain loop. (Where the host loads,
+# adds and stores in one instruction, it says of a fault that it was the store's: so does the report, of increase.)
 test_fault_reports() {
     local wrong='' loop place verify
     has_translator || return 0
     faults_program
-    for loop in $replaced_loops; do
+    for loop in ${replaced_loops/short_increase/}; do
+        rm -rf "$XDG_CACHE_HOME" # of the loop before
         for place in 0 5; do
             "$build/a64run" --engine interp ./faults "$loop" $place > /dev/null 2> expected
             for verify in '' --verify; do
                 run_faults oracle translate "$loop" $place
                 [ $status -eq 139 ] && cmp -s err expected || wrong="$wrong $loop $place $verify: status $status, $(head -n 1 err);"
-                [ "$(value credited)" -gt 0 ] || wrong="$wrong $loop $place is not replaced;"
+                is_replaced "$loop" translate || wrong="$wrong $loop $place is not replaced;"
             done
         done
     done

@@ -2,6 +2,7 @@
 #include "llvm_guard.h"
 
 #include <llvm-c/Core.h>
+#include <sys/mman.h>
 
 #define STEP_MAX (1 << 20)
 #define LOW_ADDRESSES (1ull << 32) // translated code uses no others
@@ -72,6 +73,27 @@ static LLVMValueRef value_of(struct llvm_guard *l, struct quantity q)
         slot = *computed;
     }
     return q.constant ? LLVMBuildAdd(l->at, slot, constant(l, q.constant), "") : slot;
+}
+
+bool llvm_guard_knows(const struct llvm_guard *l, struct quantity q)
+{
+    return guard_is_of(l->guard, q, l->loaded);
+}
+
+LLVMValueRef llvm_guard_value(struct llvm_guard *l, struct quantity q)
+{
+    return value_of(l, q);
+}
+
+void llvm_guard_set_loaded(struct llvm_guard *l, unsigned access, LLVMValueRef value)
+{
+    const struct guard *g = l->guard;
+    for (unsigned i = 0; i < g->op_count; i++) {
+        if (g->ops[i].kind != NODE_LOAD || g->ops[i].range != g->accesses[access].range)
+            continue;
+        l->computed[i] = LLVMBuildZExt(l->at, value, type64(l), "");
+        l->loaded |= 1ull << i;
+    }
 }
 
 // ---- how often ----
@@ -167,46 +189,155 @@ LLVMValueRef llvm_guard_address(struct llvm_guard *l, unsigned access)
     return address_of(l, range_of(l->guard, access)->base, 0);
 }
 
-// [address, end) lies among low addresses, and no store of the trips reaches it.
-static void require_no_alias(struct llvm_guard *l, LLVMValueRef address, LLVMValueRef end)
+// Guest addresses; high is that of the first byte behind.
+struct span {
+    LLVMValueRef low, high;
+};
+
+// Where it goes in all iterations, the last one among them. Adds that this does not begin below 0, and lies
+// among low addresses.
+static struct span span_of(struct llvm_guard *l, const struct access_range *r)
+{
+    LLVMValueRef low = address_of(l, r->base, r->low);
+    LLVMValueRef length = constant(l, (uint64_t)(r->high - r->low));
+    const int64_t step = r->is_stream ? (int64_t)r->step.constant : 0;
+    if (step) {
+        LLVMValueRef size = constant(l, (uint64_t)(step < 0 ? -step : step));
+        LLVMValueRef way = LLVMBuildMul(l->at, l->trips, size, "");
+        length = LLVMBuildAdd(l->at, length, way, "");
+        if (step < 0) {
+            llvm_guard_require(l, compare(l, LLVMIntULE, way, low));
+            low = LLVMBuildSub(l->at, low, way, "");
+        }
+    }
+    const struct span span = {low, LLVMBuildAdd(l->at, low, length, "")};
+    llvm_guard_require(l, compare(l, LLVMIntULE, span.high, constant(l, LOW_ADDRESSES)));
+    return span;
+}
+
+// It lies among low addresses, and no store of the trips reaches it.
+static void require_no_alias(struct llvm_guard *l, struct span x)
 {
     const struct guard *g = l->guard;
-    LLVMValueRef top = constant(l, LOW_ADDRESSES);
-    llvm_guard_require(l, compare(l, LLVMIntULE, end, top));
+    llvm_guard_require(l, compare(l, LLVMIntULE, x.high, constant(l, LOW_ADDRESSES)));
     for (unsigned i = 0; i < g->range_count; i++) {
-        const struct access_range *r = &g->ranges[i];
-        if (!r->is_store)
+        if (!g->ranges[i].is_store)
             continue;
-        LLVMValueRef low = address_of(l, r->base, r->low);
-        LLVMValueRef length = constant(l, (uint64_t)(r->high - r->low));
-        const int64_t step = r->is_stream ? (int64_t)r->step.constant : 0;
-        if (step) {
-            LLVMValueRef size = constant(l, (uint64_t)(step < 0 ? -step : step));
-            LLVMValueRef way = LLVMBuildMul(l->at, l->trips, size, "");
-            length = LLVMBuildAdd(l->at, length, way, "");
-            if (step < 0) {
-                llvm_guard_require(l, compare(l, LLVMIntULE, way, low));
-                low = LLVMBuildSub(l->at, low, way, "");
-            }
-        }
-        LLVMValueRef high = LLVMBuildAdd(l->at, low, length, "");
-        llvm_guard_require(l, compare(l, LLVMIntULE, high, top));
-        llvm_guard_require(l, LLVMBuildOr(l->at, compare(l, LLVMIntULE, end, low),
-                                          compare(l, LLVMIntULE, high, address), ""));
+        const struct span store = span_of(l, &g->ranges[i]);
+        llvm_guard_require(l, LLVMBuildOr(l->at, compare(l, LLVMIntULE, x.high, store.low),
+                                          compare(l, LLVMIntULE, store.high, x.low), ""));
     }
+}
+
+static LLVMTypeRef type8(const struct llvm_guard *l)
+{
+    return LLVMInt8TypeInContext(l->context);
+}
+
+static LLVMValueRef number_of_page(struct llvm_guard *l, LLVMValueRef address)
+{
+    LLVMValueRef low = LLVMBuildAnd(l->at, address, constant(l, LOW_ADDRESSES - 1), "");
+    return LLVMBuildTrunc(l->at, LLVMBuildLShr(l->at, low, constant(l, 12), ""),
+                          LLVMInt32TypeInContext(l->context), "");
+}
+
+static LLVMValueRef flags_of(struct llvm_guard *l, LLVMValueRef page)
+{
+    return LLVMBuildLoad2(l->at, type8(l), LLVMBuildInBoundsGEP2(l->at, type8(l), l->pages, &page, 1, ""),
+                          "");
+}
+
+static LLVMValueRef masked_flags(struct llvm_guard *l, LLVMValueRef flags, unsigned mask)
+{
+    return LLVMBuildAnd(l->at, flags, LLVMConstInt(type8(l), mask, false), "");
+}
+
+static LLVMValueRef is_zero(struct llvm_guard *l, LLVMValueRef flags)
+{
+    return compare(l, LLVMIntEQ, flags, LLVMConstInt(type8(l), 0, false));
 }
 
 // The page of address is nobody else's, neither a device's, whose words change by themselves, nor mapped a
 // second time, where a store would reach it by another address.
 static void require_unshared(struct llvm_guard *l, LLVMValueRef address)
 {
-    LLVMTypeRef i8 = LLVMInt8TypeInContext(l->context), i32 = LLVMInt32TypeInContext(l->context);
-    LLVMValueRef low = LLVMBuildAnd(l->at, address, constant(l, LOW_ADDRESSES - 1), "");
-    LLVMValueRef page = LLVMBuildTrunc(l->at, LLVMBuildLShr(l->at, low, constant(l, 12), ""), i32, "");
-    LLVMValueRef at = LLVMBuildInBoundsGEP2(l->at, i8, l->pages, &page, 1, "");
-    LLVMValueRef shared =
-        LLVMBuildAnd(l->at, LLVMBuildLoad2(l->at, i8, at, ""), LLVMConstInt(i8, MEMORY_SHARED, false), "");
-    llvm_guard_require(l, compare(l, LLVMIntEQ, shared, LLVMConstInt(i8, 0, false)));
+    LLVMValueRef flags = flags_of(l, number_of_page(l, address));
+    llvm_guard_require(l, is_zero(l, masked_flags(l, flags, MEMORY_SHARED)));
+}
+
+void llvm_guard_add_zero_upper(struct llvm_guard *l)
+{
+    for (unsigned reg = 0; reg < REG_ZERO; reg++) {
+        if (!(l->guard->zero_upper >> reg & 1))
+            continue;
+        LLVMValueRef most = constant(l, UINT32_MAX);
+        llvm_guard_require(l, compare(l, LLVMIntULE, l->get(l->user, reg), most));
+    }
+}
+
+// Flags that are not as they have to be, as in guard_may, and unwanted ones.
+static LLVMValueRef objections(struct llvm_guard *l, LLVMValueRef flags, unsigned wanted, unsigned unwanted)
+{
+    _Static_assert(MEMORY_STEADY == MEMORY_FILE << 1, "shifted");
+    LLVMValueRef one = LLVMConstInt(type8(l), 1, false);
+    LLVMValueRef wrong = masked_flags(
+        l, LLVMBuildXor(l->at, flags, LLVMConstInt(type8(l), wanted, false), ""), wanted | unwanted);
+    LLVMValueRef is_steady = LLVMBuildLShr(l->at, flags, one, "");
+    LLVMValueRef ends = LLVMBuildAnd(l->at, flags, LLVMBuildNot(l->at, is_steady, ""), "");
+    return LLVMBuildOr(l->at, wrong, masked_flags(l, ends, MEMORY_FILE), "");
+}
+
+void llvm_guard_add_table(struct llvm_guard *l, struct quantity base, unsigned bytes)
+{
+    struct span table = {.low = address_of(l, base, 0)};
+    table.high = LLVMBuildAdd(l->at, table.low, constant(l, bytes), "");
+    require_no_alias(l, table);
+    LLVMValueRef last = LLVMBuildSub(l->at, table.high, constant(l, 1), "");
+    LLVMValueRef first_flags = flags_of(l, number_of_page(l, table.low));
+    LLVMValueRef last_flags = flags_of(l, number_of_page(l, last));
+    llvm_guard_require(l, is_zero(l, LLVMBuildOr(l->at, objections(l, first_flags, PROT_READ, MEMORY_SHARED),
+                                                 objections(l, last_flags, PROT_READ, MEMORY_SHARED), "")));
+}
+
+// All pages of the span are looked at, where what has been required so far holds.
+static void require_access(struct llvm_guard *l, struct span x, unsigned wanted)
+{
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(l->context), i32 = LLVMInt32TypeInContext(l->context);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(l->at);
+    LLVMValueRef function = LLVMGetBasicBlockParent(before), holds = l->holds;
+    LLVMBasicBlockRef scan = LLVMAppendBasicBlockInContext(l->context, function, "");
+    LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(l->context, function, "");
+    LLVMValueRef first = number_of_page(l, x.low);
+    LLVMValueRef last = number_of_page(l, LLVMBuildSub(l->at, x.high, constant(l, 1), ""));
+    LLVMBuildCondBr(l->at, holds, scan, on);
+    LLVMPositionBuilderAtEnd(l->at, scan);
+    LLVMValueRef page = LLVMBuildPhi(l->at, i32, ""), so_far = LLVMBuildPhi(l->at, type8(l), "");
+    LLVMValueRef all = LLVMBuildOr(l->at, so_far, objections(l, flags_of(l, page), wanted, 0), "");
+    LLVMValueRef next = LLVMBuildAdd(l->at, page, LLVMConstInt(i32, 1, false), "");
+    LLVMValueRef none = LLVMConstInt(type8(l), 0, false), fine = is_zero(l, all);
+    LLVMAddIncoming(page, (LLVMValueRef[]){first, next}, (LLVMBasicBlockRef[]){before, scan}, 2);
+    LLVMAddIncoming(so_far, (LLVMValueRef[]){none, all}, (LLVMBasicBlockRef[]){before, scan}, 2);
+    LLVMBuildCondBr(l->at, compare(l, LLVMIntEQ, page, last), on, scan);
+    LLVMPositionBuilderAtEnd(l->at, on);
+    l->holds = LLVMBuildPhi(l->at, i1, "");
+    LLVMAddIncoming(l->holds, (LLVMValueRef[]){holds, fine}, (LLVMBasicBlockRef[]){before, scan}, 2);
+}
+
+bool llvm_guard_add_pages(struct llvm_guard *l)
+{
+    const struct guard *g = l->guard;
+    for (unsigned i = 0; i < g->range_count; i++) {
+        const struct access_range *r = &g->ranges[i];
+        const int64_t step = (int64_t)r->step.constant;
+        if (!llvm_guard_knows(l, r->base) ||
+            (r->is_stream && (!is_constant(r->step) || step > STEP_MAX || step < -STEP_MAX)))
+            return false;
+    }
+    for (unsigned i = 0; i < g->range_count; i++) {
+        const struct access_range *r = &g->ranges[i];
+        require_access(l, span_of(l, r), r->is_store ? PROT_WRITE : PROT_READ);
+    }
+    return true;
 }
 
 // Where a store may go is known at the entry.
@@ -243,10 +374,10 @@ void llvm_guard_add_invariants(struct llvm_guard *l, bool invariant[SUMMARY_ACCE
             first = at < first ? at : first;
             end = at + other->size > end ? at + other->size : end;
         }
-        LLVMValueRef address = address_of(l, r->base, first);
-        LLVMValueRef behind = LLVMBuildAdd(l->at, address, constant(l, (uint64_t)(end - first)), "");
-        require_no_alias(l, address, behind);
-        require_unshared(l, address);
-        require_unshared(l, LLVMBuildSub(l->at, behind, constant(l, 1), ""));
+        struct span span = {.low = address_of(l, r->base, first)};
+        span.high = LLVMBuildAdd(l->at, span.low, constant(l, (uint64_t)(end - first)), "");
+        require_no_alias(l, span);
+        require_unshared(l, span.low);
+        require_unshared(l, LLVMBuildSub(l->at, span.high, constant(l, 1), ""));
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A loop's guard (core/loops/guard/guard.h) as code: what it takes to know the trip count, and to load once
 // what is loaded from the same place in every iteration. The iterations themselves are the guest's own
-// instructions, which check their addresses: what else the guard says is only needed by kernels.
+// instructions, which check their addresses: what else the guard says is only needed by kernels, by precise
+// code, and by what does several iterations at once (llvm_lookup.h).
 #ifndef CORE_ENGINE_TRANSLATE_LLVM_GUARD_H
 #define CORE_ENGINE_TRANSLATE_LLVM_GUARD_H
 
@@ -21,6 +22,7 @@ struct llvm_guard {
     LLVMValueRef holds; // 1 bit; NULL: nothing has been required
     LLVMValueRef trips; // 64 bits: complete iterations before an exit is taken, where it holds
     LLVMValueRef computed[ENTRY_OPS];
+    uint64_t loaded; // a bit for each entry op whose result has been loaded
 };
 
 void llvm_guard_require(struct llvm_guard *l, LLVMValueRef condition);
@@ -31,7 +33,21 @@ void llvm_guard_add_trips(struct llvm_guard *l);
 // Marks the accesses that can be done once, and adds that no store of the trips reaches them, and that
 // nobody else writes there.
 void llvm_guard_add_invariants(struct llvm_guard *l, bool invariant[SUMMARY_ACCESSES]);
-// Where such an access goes, 64 bits, without a tag.
+// Where such an access goes, 64 bits, without a tag; and what it has loaded, for llvm_guard_knows.
 LLVMValueRef llvm_guard_address(struct llvm_guard *l, unsigned access);
+void llvm_guard_set_loaded(struct llvm_guard *l, unsigned access, LLVMValueRef value);
+
+// Whether the value can be computed at the entry; computes it, 64 bits.
+bool llvm_guard_knows(const struct llvm_guard *l, struct quantity q);
+LLVMValueRef llvm_guard_value(struct llvm_guard *l, struct quantity q);
+
+// Adds that the upper halves of registers are zero that the guard says so of.
+void llvm_guard_add_zero_upper(struct llvm_guard *l);
+// Adds that so many bytes at base, no more than a page, can be read, and are written neither by the trips'
+// stores nor by others.
+void llvm_guard_add_table(struct llvm_guard *l, struct quantity base, unsigned bytes);
+// Adds that no access of the trips faults; false, and nothing is added, if it cannot be told where all of
+// them go.
+bool llvm_guard_add_pages(struct llvm_guard *l);
 
 #endif

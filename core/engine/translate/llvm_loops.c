@@ -68,6 +68,7 @@ static void load_hoisted(struct build *u, struct llvm_guard *g)
         LLVMSetAlignment(h->value, 1);
         LLVMInstructionSetDebugLoc(
             h->value, LLVMDIBuilderCreateDebugLocation(u->j->context, h->pc / 4, 0, u->scope, NULL));
+        llvm_guard_set_loaded(g, i, h->value);
     }
 }
 
@@ -178,10 +179,9 @@ static void add_unrolled_body(struct build *u, const struct region_loop *loop, L
     LLVMPositionBuilderAtEnd(u->at, rest);
 }
 
-static void add_fast_body(struct build *u, const struct region_loop *loop)
+static void add_fast_body(struct build *u, const struct region_loop *loop, LLVMBasicBlockRef first)
 {
     const struct region *r = u->r;
-    LLVMBasicBlockRef first = build_block(u);
     unsigned length = 0;
     LLVMBuildBr(u->at, first);
     LLVMPositionBuilderAtEnd(u->at, first);
@@ -235,15 +235,32 @@ static void add_kernel_guard(struct build *u, const struct region_loop *loop, co
     LLVMPositionBuilderAtEnd(u->at, next);
 }
 
-// The loop compiled anew, behind the rest of its guard.
+// Goes on if the guard holds, else in the plain loop.
+static void check_guard(struct build *u, const struct region_loop *loop, const struct llvm_guard *l)
+{
+    LLVMBasicBlockRef holds = build_block(u);
+    LLVMBuildCondBr(u->at, l->holds, holds, u->block[loop->blocks[0]].again);
+    LLVMPositionBuilderAtEnd(u->at, holds);
+}
+
+// The loop compiled anew, behind the rest of its guard. Precise code makes guest_cpu exact nowhere inside:
+// there must be no faults.
 static void add_fast_loop(struct build *u, const struct region_loop *loop, struct llvm_guard *l)
 {
     const struct guard *g = &loop->guard;
     LLVMBasicBlockRef again = u->block[loop->blocks[0]].again;
-    LLVMBasicBlockRef fast = build_block(u);
+    LLVMBasicBlockRef first = build_block(u);
     plan_hoisting(u, l);
-    LLVMBuildCondBr(u->at, l->holds, fast, again);
-    LLVMPositionBuilderAtEnd(u->at, fast);
+    check_guard(u, loop, l);
+    load_hoisted(u, l);
+    if (u->r->precise) {
+        if (!llvm_guard_add_pages(l)) {
+            LLVMBuildBr(u->at, again);
+            LLVMDeleteBasicBlock(first);
+            return;
+        }
+        check_guard(u, loop, l);
+    }
     if (u->r->verify)
         call_check(u, GLUE_WAY_BACK(begin_check), g->header, again);
     LLVMValueRef all = LLVMBuildAdd(u->at, l->trips, build_constant(u, 1), "");
@@ -252,10 +269,9 @@ static void add_fast_loop(struct build *u, const struct region_loop *loop, struc
     add_to_cell(u, g, offsetof(struct loop_cell, skipped), all);
     add_to_cell(u, g, offsetof(struct loop_cell, credited),
                 LLVMBuildMul(u->at, l->trips, build_constant(u, g->length), ""));
-    load_hoisted(u, l);
     if (g->length <= UNROLLED_LENGTH_MAX)
         add_unrolled_body(u, loop, l->trips);
-    add_fast_body(u, loop);
+    add_fast_body(u, loop, first);
 }
 
 static bool counts_iterations(const struct region_loop *loop)

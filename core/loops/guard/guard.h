@@ -119,8 +119,10 @@ struct guard {
     struct guard_access accesses[SUMMARY_ACCESSES]; // in program order; none of a copy of blocks
 };
 
-// Whether the value is made of registers alone, by simple arithmetic.
-bool guard_is_of_registers(const struct guard *g, struct quantity q);
+// Whether the value is made of registers, and of the results of the entry ops that have a bit in given, by
+// simple arithmetic.
+bool guard_is_of(const struct guard *g, struct quantity q, uint64_t given);
+bool guard_is_of_registers(const struct guard *g, struct quantity q); // alone
 // Whether all exits are counted, by constant steps towards limits, and from registers alone: then code can.
 bool guard_counts_by_registers(const struct guard *g);
 // Such an exit's step, upwards where there is an order.

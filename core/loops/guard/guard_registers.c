@@ -4,9 +4,9 @@
 
 #define STEP_MAX (1 << 20)
 
-bool guard_is_of_registers(const struct guard *g, struct quantity q)
+bool guard_is_of(const struct guard *g, struct quantity q, uint64_t given)
 {
-    if (q.slot < SLOT_COMPUTED)
+    if (q.slot < SLOT_COMPUTED || given >> (q.slot - SLOT_COMPUTED) & 1)
         return true;
     const struct entry_op *o = &g->ops[q.slot - SLOT_COMPUTED];
     switch (o->kind) {
@@ -15,14 +15,19 @@ bool guard_is_of_registers(const struct guard *g, struct quantity q)
     case NODE_MUL:
     case NODE_AND:
     case NODE_OR:
-    case NODE_XOR: return guard_is_of_registers(g, o->a) && guard_is_of_registers(g, o->b);
+    case NODE_XOR: return guard_is_of(g, o->a, given) && guard_is_of(g, o->b, given);
     case NODE_SHL:
-    case NODE_LSHR: return guard_is_of_registers(g, o->a) && o->b.slot == REG_ZERO && o->b.constant < o->bits;
+    case NODE_LSHR: return guard_is_of(g, o->a, given) && o->b.slot == REG_ZERO && o->b.constant < o->bits;
     case NODE_ZEXT:
     case NODE_SEXT:
-    case NODE_TRUNC: return guard_is_of_registers(g, o->a);
+    case NODE_TRUNC: return guard_is_of(g, o->a, given);
     default: return false;
     }
+}
+
+bool guard_is_of_registers(const struct guard *g, struct quantity q)
+{
+    return guard_is_of(g, q, 0);
 }
 
 int64_t guard_constant_step(const struct trip_count *c)
