@@ -36,6 +36,7 @@ static void take_guess(struct machine_loop_explanation *e, const struct loop_gue
 static void add_forms(struct text *t, const struct loop_plan *plan, enum loop_class class)
 {
     const struct guard *g = plan_guard(plan);
+    struct lookup_loop lookup;
     if (class == LOOP_POLL) {
         text_add(t, "both engines stop at its header until somebody else writes what it looks at\n");
         return;
@@ -46,9 +47,11 @@ static void add_forms(struct text *t, const struct loop_plan *plan, enum loop_cl
     const char *kernel = !plan_prefers_kernel(plan) ? ""
                          : counts                   ? "the kernel, if there are many iterations; "
                                                     : "the kernel, once it has turned out to go on; ";
-    text_add(t, "translated code: %s%s\n", kernel,
+    text_add(t, "translated code: %s%s%s\n", kernel,
              anew ? "compiled anew, what is invariant loaded before it, where registers tell the trip count"
-                  : "else the plain loop");
+                  : "else the plain loop",
+             anew && plan_looks_up(plan, &lookup) ? "; sixteen iterations at once on hosts with AVX-512 VBMI"
+                                                  : "");
 }
 
 // Summarises and proves it anew: what the examination made of it may be forgotten at any time.

@@ -299,10 +299,12 @@ bool loops_examine(struct loops *l, uint32_t header, uint32_t branch, const uint
     pthread_mutex_lock(&l->lock); // against loops_request, which frees what has become stale
     bool proved = atomic_load_explicit(&loop->state, memory_order_acquire) == LOOP_EXAMINED && loop->plan &&
                   memcmp(loop->summary->words, words, loop->body.length * sizeof *words) == 0;
-    if (proved)
+    if (proved) {
         *proof = (struct loop_proof){.guard = *plan_guard(loop->plan),
                                      .prefers_kernel = plan_prefers_kernel(loop->plan),
                                      .polls = loop->guess.class == LOOP_POLL};
+        proof->looks_up = plan_looks_up(loop->plan, &proof->lookup);
+    }
     pthread_mutex_unlock(&l->lock);
     return proved;
 }

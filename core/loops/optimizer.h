@@ -82,6 +82,8 @@ struct loop_proof {
     struct guard guard;
     bool prefers_kernel; // see plan_prefers_kernel
     bool polls; // it only waits
+    bool looks_up; // lookup is filled in
+    struct lookup_loop lookup;
 };
 // Whether the loop is proved: examines it now if need be. The compile thread.
 bool loops_examine(struct loops *l, uint32_t header, uint32_t branch, const uint32_t *words,

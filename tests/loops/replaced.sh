@@ -165,3 +165,25 @@ test_wrong_program() {
         ok $? "$engine, a wrong replacement: a64run ends with status 125" "status $status: $(head -n 1 err)"
     done
 }
+
+# ---- columns and spans, several iterations of which translated code does at once where the host can ----
+
+test_lookups() {
+    local run wrong='' dump=()
+    has_translator || return 0
+    needs_oracle
+    aarch64-linux-gnu-gcc -O2 -static -o lookups "$here/lookups.c" "$here/plan_stores.c" || stop 'lookups.c does not build'
+    mkdir granted dump
+    qemu-aarch64 ./lookups > expected
+    for run in {1..10}; do
+        NEURODOOM_DUMP=$work/dump "$oracle/a64run_oracle" --dir granted --opt loops=on --models "$oracle/models" \
+            --stats stats.json ./lookups > out
+        cmp -s out expected || wrong="$wrong run $run: $(diff expected out | sed -n 2p);"
+        [ "$(value cached_regions)" -ge 5 ] && break
+    done
+    [ -z "$wrong" ]
+    ok $? "$(wc -l < expected) sums of what columns and spans draw, $run runs" "$wrong"
+    grep -qw avx512vbmi /proc/cpuinfo || return 0
+    dump=(dump/*.optimized.ll)
+    ok $(($(grep -l vpermi2var "${dump[@]}" | wc -l) < 5)) "all five draw by look-ups in vector registers"
+}

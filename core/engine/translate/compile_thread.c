@@ -105,6 +105,8 @@ static void find_loops(struct translator *t, struct region *r)
         x->guard = proof.guard;
         x->kernel = proof.prefers_kernel;
         x->polls = proof.polls;
+        x->looks_up = proof.looks_up;
+        x->lookup = proof.lookup;
         r->loop_count++;
     }
 }

@@ -80,6 +80,18 @@ bool llvm_guard_knows(const struct llvm_guard *l, struct quantity q)
     return guard_is_of(l->guard, q, l->loaded);
 }
 
+bool llvm_guard_knows_stores(const struct llvm_guard *l)
+{
+    const struct guard *g = l->guard;
+    for (unsigned i = 0; i < g->range_count; i++) {
+        const struct access_range *r = &g->ranges[i];
+        if (r->is_store && (!llvm_guard_knows(l, r->base) || (r->is_stream && r->step.slot != REG_ZERO) ||
+                            (int64_t)r->step.constant > STEP_MAX || (int64_t)r->step.constant < -STEP_MAX))
+            return false;
+    }
+    return true;
+}
+
 LLVMValueRef llvm_guard_value(struct llvm_guard *l, struct quantity q)
 {
     return value_of(l, q);
@@ -215,17 +227,19 @@ static struct span span_of(struct llvm_guard *l, const struct access_range *r)
     return span;
 }
 
-// It lies among low addresses, and no store of the trips reaches it.
-static void require_no_alias(struct llvm_guard *l, struct span x)
+// No store of the trips reaches the bytes from low on, so many.
+static void require_no_alias(struct llvm_guard *l, LLVMValueRef low, uint64_t bytes)
 {
     const struct guard *g = l->guard;
-    llvm_guard_require(l, compare(l, LLVMIntULE, x.high, constant(l, LOW_ADDRESSES)));
     for (unsigned i = 0; i < g->range_count; i++) {
         if (!g->ranges[i].is_store)
             continue;
+        // From low to the store's last byte it is at least as far as both are long, or it lies in front.
         const struct span store = span_of(l, &g->ranges[i]);
-        llvm_guard_require(l, LLVMBuildOr(l->at, compare(l, LLVMIntULE, x.high, store.low),
-                                          compare(l, LLVMIntULE, store.high, x.low), ""));
+        LLVMValueRef last = LLVMBuildSub(l->at, store.high, constant(l, 1), "");
+        LLVMValueRef both =
+            LLVMBuildAdd(l->at, LLVMBuildSub(l->at, store.high, store.low, ""), constant(l, bytes - 1), "");
+        llvm_guard_require(l, compare(l, LLVMIntUGE, LLVMBuildSub(l->at, last, low, ""), both));
     }
 }
 
@@ -265,38 +279,38 @@ static void require_unshared(struct llvm_guard *l, LLVMValueRef address)
     llvm_guard_require(l, is_zero(l, masked_flags(l, flags, MEMORY_SHARED)));
 }
 
-void llvm_guard_add_zero_upper(struct llvm_guard *l)
-{
-    for (unsigned reg = 0; reg < REG_ZERO; reg++) {
-        if (!(l->guard->zero_upper >> reg & 1))
-            continue;
-        LLVMValueRef most = constant(l, UINT32_MAX);
-        llvm_guard_require(l, compare(l, LLVMIntULE, l->get(l->user, reg), most));
-    }
-}
-
-// Flags that are not as they have to be, as in guard_may, and unwanted ones.
-static LLVMValueRef objections(struct llvm_guard *l, LLVMValueRef flags, unsigned wanted, unsigned unwanted)
+// Flags by which guard_may does not allow what is wanted.
+static LLVMValueRef objections(struct llvm_guard *l, LLVMValueRef flags, unsigned wanted)
 {
     _Static_assert(MEMORY_STEADY == MEMORY_FILE << 1, "shifted");
-    LLVMValueRef one = LLVMConstInt(type8(l), 1, false);
-    LLVMValueRef wrong = masked_flags(
-        l, LLVMBuildXor(l->at, flags, LLVMConstInt(type8(l), wanted, false), ""), wanted | unwanted);
-    LLVMValueRef is_steady = LLVMBuildLShr(l->at, flags, one, "");
+    LLVMValueRef other = LLVMBuildXor(l->at, flags, LLVMConstInt(type8(l), wanted, false), "");
+    LLVMValueRef is_steady = LLVMBuildLShr(l->at, flags, LLVMConstInt(type8(l), 1, false), "");
     LLVMValueRef ends = LLVMBuildAnd(l->at, flags, LLVMBuildNot(l->at, is_steady, ""), "");
-    return LLVMBuildOr(l->at, wrong, masked_flags(l, ends, MEMORY_FILE), "");
+    return LLVMBuildOr(l->at, masked_flags(l, other, wanted), masked_flags(l, ends, MEMORY_FILE), "");
 }
 
-void llvm_guard_add_table(struct llvm_guard *l, struct quantity base, unsigned bytes)
+// All looked at together: there are not many instructions that these checks may take.
+void llvm_guard_add_tables(struct llvm_guard *l, const struct quantity *base, const unsigned *bytes,
+                           unsigned count)
 {
-    struct span table = {.low = address_of(l, base, 0)};
-    table.high = LLVMBuildAdd(l->at, table.low, constant(l, bytes), "");
-    require_no_alias(l, table);
-    LLVMValueRef last = LLVMBuildSub(l->at, table.high, constant(l, 1), "");
-    LLVMValueRef first_flags = flags_of(l, number_of_page(l, table.low));
-    LLVMValueRef last_flags = flags_of(l, number_of_page(l, last));
-    llvm_guard_require(l, is_zero(l, LLVMBuildOr(l->at, objections(l, first_flags, PROT_READ, MEMORY_SHARED),
-                                                 objections(l, last_flags, PROT_READ, MEMORY_SHARED), "")));
+    LLVMValueRef upper = constant(l, 0), wrong = LLVMConstInt(type8(l), 0, false);
+    for (unsigned reg = 0; reg < REG_ZERO; reg++)
+        if (l->guard->zero_upper >> reg & 1)
+            upper = LLVMBuildOr(l->at, upper, l->get(l->user, reg), "");
+    for (unsigned i = 0; i < count; i++) {
+        LLVMValueRef low = value_of(l, base[i]), ends[2] = {low};
+        ends[1] = LLVMBuildAdd(l->at, low, constant(l, bytes[i] - 1), "");
+        for (unsigned k = 0; k < 2; k++) {
+            LLVMValueRef flags = flags_of(l, number_of_page(l, ends[k]));
+            LLVMValueRef readable = LLVMConstInt(type8(l), PROT_READ, false);
+            wrong = LLVMBuildOr(l->at, wrong, LLVMBuildXor(l->at, flags, readable, ""), "");
+            upper = LLVMBuildOr(l->at, upper, ends[k], "");
+        }
+        require_no_alias(l, low, bytes[i]);
+    }
+    llvm_guard_require(l, compare(l, LLVMIntULT, upper, constant(l, LOW_ADDRESSES)));
+    wrong = masked_flags(l, wrong, PROT_READ | MEMORY_SHARED | MEMORY_FILE);
+    llvm_guard_require(l, is_zero(l, wrong));
 }
 
 // All pages of the span are looked at, where what has been required so far holds.
@@ -312,7 +326,7 @@ static void require_access(struct llvm_guard *l, struct span x, unsigned wanted)
     LLVMBuildCondBr(l->at, holds, scan, on);
     LLVMPositionBuilderAtEnd(l->at, scan);
     LLVMValueRef page = LLVMBuildPhi(l->at, i32, ""), so_far = LLVMBuildPhi(l->at, type8(l), "");
-    LLVMValueRef all = LLVMBuildOr(l->at, so_far, objections(l, flags_of(l, page), wanted, 0), "");
+    LLVMValueRef all = LLVMBuildOr(l->at, so_far, objections(l, flags_of(l, page), wanted), "");
     LLVMValueRef next = LLVMBuildAdd(l->at, page, LLVMConstInt(i32, 1, false), "");
     LLVMValueRef none = LLVMConstInt(type8(l), 0, false), fine = is_zero(l, all);
     LLVMAddIncoming(page, (LLVMValueRef[]){first, next}, (LLVMBasicBlockRef[]){before, scan}, 2);
@@ -340,25 +354,13 @@ bool llvm_guard_add_pages(struct llvm_guard *l)
     return true;
 }
 
-// Where a store may go is known at the entry.
-static bool knows_stores(const struct guard *g)
-{
-    for (unsigned i = 0; i < g->range_count; i++) {
-        const struct access_range *r = &g->ranges[i];
-        if (r->is_store && (!guard_is_of_registers(g, r->base) || (r->is_stream && !is_constant(r->step)) ||
-                            (int64_t)r->step.constant > STEP_MAX || (int64_t)r->step.constant < -STEP_MAX))
-            return false;
-    }
-    return true;
-}
-
 // Neighbours are checked together.
 void llvm_guard_add_invariants(struct llvm_guard *l, bool invariant[SUMMARY_ACCESSES])
 {
     const struct guard *g = l->guard;
     for (unsigned i = 0; i < SUMMARY_ACCESSES; i++)
         invariant[i] = false;
-    if (!knows_stores(g))
+    if (!llvm_guard_knows_stores(l))
         return;
     for (unsigned i = 0; i < g->access_count; i++) {
         if (invariant[i] || !is_invariant(g, i))
@@ -374,10 +376,11 @@ void llvm_guard_add_invariants(struct llvm_guard *l, bool invariant[SUMMARY_ACCE
             first = at < first ? at : first;
             end = at + other->size > end ? at + other->size : end;
         }
-        struct span span = {.low = address_of(l, r->base, first)};
-        span.high = LLVMBuildAdd(l->at, span.low, constant(l, (uint64_t)(end - first)), "");
-        require_no_alias(l, span);
-        require_unshared(l, span.low);
-        require_unshared(l, LLVMBuildSub(l->at, span.high, constant(l, 1), ""));
+        LLVMValueRef low = address_of(l, r->base, first);
+        LLVMValueRef high = LLVMBuildAdd(l->at, low, constant(l, (uint64_t)(end - first)), "");
+        llvm_guard_require(l, compare(l, LLVMIntULE, high, constant(l, LOW_ADDRESSES)));
+        require_no_alias(l, low, (uint64_t)(end - first));
+        require_unshared(l, low);
+        require_unshared(l, LLVMBuildSub(l->at, high, constant(l, 1), ""));
     }
 }

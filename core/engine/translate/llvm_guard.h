@@ -37,15 +37,16 @@ void llvm_guard_add_invariants(struct llvm_guard *l, bool invariant[SUMMARY_ACCE
 LLVMValueRef llvm_guard_address(struct llvm_guard *l, unsigned access);
 void llvm_guard_set_loaded(struct llvm_guard *l, unsigned access, LLVMValueRef value);
 
-// Whether the value can be computed at the entry; computes it, 64 bits.
+// Whether it can be told at the entry where the trips' stores go; the value, which it computes, 64 bits.
+bool llvm_guard_knows_stores(const struct llvm_guard *l);
 bool llvm_guard_knows(const struct llvm_guard *l, struct quantity q);
 LLVMValueRef llvm_guard_value(struct llvm_guard *l, struct quantity q);
 
-// Adds that the upper halves of registers are zero that the guard says so of.
-void llvm_guard_add_zero_upper(struct llvm_guard *l);
-// Adds that so many bytes at base, no more than a page, can be read, and are written neither by the trips'
-// stores nor by others.
-void llvm_guard_add_table(struct llvm_guard *l, struct quantity base, unsigned bytes);
+// Adds that so many bytes at each base, no more than a page, can be read, and are written neither by the
+// trips' stores, which are known, nor by others; and that upper halves of registers are zero where the guard
+// says so.
+void llvm_guard_add_tables(struct llvm_guard *l, const struct quantity *base, const unsigned *bytes,
+                           unsigned count);
 // Adds that no access of the trips faults; false, and nothing is added, if it cannot be told where all of
 // them go.
 bool llvm_guard_add_pages(struct llvm_guard *l);

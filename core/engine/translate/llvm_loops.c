@@ -12,6 +12,7 @@
 #include "llvm_guard.h"
 #include "llvm_jit.h"
 #include "llvm_leave.h"
+#include "llvm_lookup.h"
 
 enum {
     FAST_TRIPS_MIN = 3, // the guard has to pay
@@ -269,6 +270,8 @@ static void add_fast_loop(struct build *u, const struct region_loop *loop, struc
     add_to_cell(u, g, offsetof(struct loop_cell, skipped), all);
     add_to_cell(u, g, offsetof(struct loop_cell, credited),
                 LLVMBuildMul(u->at, l->trips, build_constant(u, g->length), ""));
+    if (loop->looks_up)
+        llvm_lookup_add(u, loop, l, first);
     if (g->length <= UNROLLED_LENGTH_MAX)
         add_unrolled_body(u, loop, l->trips);
     add_fast_body(u, loop, first);

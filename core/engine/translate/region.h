@@ -10,6 +10,7 @@
 #include "core/isa/cpu.h"
 #include "core/isa/isa.h"
 #include "core/loops/guard/guard.h"
+#include "core/loops/kernels/lookup.h"
 
 enum {
     REGION_OPS_MAX = 1500,
@@ -68,6 +69,8 @@ struct region_loop {
     uint8_t count;
     bool kernel; // left to the host's kernel where that pays, else compiled anew
     bool polls; // the host is asked before each iteration whether it only waits
+    bool looks_up; // several iterations may be done at once (llvm_lookup.h)
+    struct lookup_loop lookup;
 };
 
 struct region {

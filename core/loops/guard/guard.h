@@ -26,6 +26,13 @@ struct quantity {
     uint8_t slot;
 };
 
+// A register that moves by step in each iteration, within the bits of mask.
+struct induction {
+    struct quantity step;
+    uint64_t mask;
+    uint8_t reg;
+};
+
 // Computed once at the entry, in order. A NODE_LOAD reads what `range` describes, at a.
 struct entry_op {
     uint8_t kind, bits; // enum node_kind, except NODE_VAR

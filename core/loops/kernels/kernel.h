@@ -4,6 +4,7 @@
 #define CORE_LOOPS_KERNEL_H
 
 #include "core/loops/guard/guard.h"
+#include "lookup.h"
 
 struct kernel;
 struct batch;
@@ -20,28 +21,6 @@ enum { STREAMS = 8 };
 struct stream {
     uint8_t load, store;
     struct quantity value;
-};
-
-struct lookup_places;
-
-// table[...[table[index]]] to one or two stores, all of bytes; index = (r >> shift) & mask, or two of these
-// put together, or r << shift[1] >> shift[0], signed.
-enum lookup_index { INDEX_SIGNED, INDEX_ONE, INDEX_TWO };
-struct lookup {
-    struct quantity r, r_step;
-    uint8_t shift[2];
-    uint64_t mask[2];
-    uint8_t index, tables, stores; // index: enum lookup_index
-    uint8_t store[2]; // ranges
-    struct quantity table[3]; // the first is the one that index goes to
-    void (*run)(const struct lookup *, const struct lookup_places *, int64_t stride, uint64_t r,
-                uint64_t r_step, uint64_t count);
-};
-
-// Host addresses.
-struct lookup_places {
-    uint8_t *to[2];
-    const uint8_t *table[3];
 };
 
 // What the kernel works with; pointers to what it does not use are NULL. kernel_free frees them.

@@ -2,6 +2,8 @@
 // table[index(i)] and table[table[index(i)]] to memory, of bytes: DOOM's columns and spans.
 #include "lookup.h"
 
+#include "kernel.h"
+
 // Without the shifts by a register of BMI2 each index takes twice as long.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 #define EACH_HOST __attribute__((target_clones("arch=x86-64-v3", "default")))

@@ -105,6 +105,29 @@ bool plan_prefers_kernel(const struct loop_plan *p)
     return p->class != LOOP_COLUMN && p->class != LOOP_SPAN && p->class != LOOP_STRIDED_COPY;
 }
 
+// Whether the index is made of the low 32 bits of r.
+static bool has_narrow_index(const struct lookup *l)
+{
+    for (unsigned i = 0; i <= (l->index == INDEX_TWO); i++)
+        if (l->shift[i] > 31 || l->mask[i] > UINT32_MAX >> l->shift[i])
+            return false;
+    return l->index != INDEX_SIGNED;
+}
+
+bool plan_looks_up(const struct loop_plan *p, struct lookup_loop *l)
+{
+    const struct guard *g = &p->guard;
+    const struct lookup *k = &p->kernel.lookup;
+    if (p->kernel.run != lookup_run || !has_narrow_index(k) || lookup_reach(k) > GUEST_PAGE ||
+        g->exit_count != 1 || !g->exits[0].at_end || g->no_wrap_count ||
+        p->induction_count > LOOKUP_INDUCTIONS)
+        return false;
+    l->lookup = *k;
+    l->induction_count = p->induction_count;
+    memcpy(l->inductions, p->inductions, p->induction_count * sizeof *l->inductions);
+    return true;
+}
+
 bool plan_is_fast(const struct loop_plan *p)
 {
     return p->fast.valid;

@@ -6,6 +6,7 @@
 
 #include "core/state/memory.h"
 #include "core/loops/guard/guard.h"
+#include "core/loops/kernels/lookup.h"
 #include "core/loops/propose/loop_nets.h"
 #include "core/loops/expr/summary.h"
 
@@ -17,6 +18,8 @@ void plan_free(struct loop_plan *p);
 const struct guard *plan_guard(const struct loop_plan *p);
 // Whether its kernel does more at once than code for one iteration after the other can.
 bool plan_prefers_kernel(const struct loop_plan *p);
+// Whether it looks up in tables so that several iterations can be done at once; fills in *l then.
+bool plan_looks_up(const struct loop_plan *p, struct lookup_loop *l);
 // Whether the interpreter mostly gets by with the compiled form of the guard (fast_plan.h).
 bool plan_is_fast(const struct loop_plan *p);
 

@@ -7,13 +7,6 @@
 #include "fast_plan.h"
 #include "plan.h"
 
-// An induction variable: a register whose value is in closed form.
-struct induction {
-    struct quantity step;
-    uint64_t mask;
-    uint8_t reg;
-};
-
 // Whether a plan has paid lately: nanoseconds that it has won, about; entries that go without it.
 struct history {
     int32_t balance;
