@@ -80,15 +80,24 @@ bool llvm_guard_knows(const struct llvm_guard *l, struct quantity q)
     return guard_is_of(l->guard, q, l->loaded);
 }
 
+static bool is_constant(struct quantity q)
+{
+    return q.slot == REG_ZERO;
+}
+
+static bool knows_range(const struct llvm_guard *l, const struct access_range *r)
+{
+    const int64_t step = (int64_t)r->step.constant;
+    return llvm_guard_knows(l, r->base) &&
+           (!r->is_stream || (is_constant(r->step) && step <= STEP_MAX && step >= -STEP_MAX));
+}
+
 bool llvm_guard_knows_stores(const struct llvm_guard *l)
 {
     const struct guard *g = l->guard;
-    for (unsigned i = 0; i < g->range_count; i++) {
-        const struct access_range *r = &g->ranges[i];
-        if (r->is_store && (!llvm_guard_knows(l, r->base) || (r->is_stream && r->step.slot != REG_ZERO) ||
-                            (int64_t)r->step.constant > STEP_MAX || (int64_t)r->step.constant < -STEP_MAX))
+    for (unsigned i = 0; i < g->range_count; i++)
+        if (g->ranges[i].is_store && !knows_range(l, &g->ranges[i]))
             return false;
-    }
     return true;
 }
 
@@ -170,35 +179,12 @@ void llvm_guard_add_trips(struct llvm_guard *l)
     }
 }
 
-// ---- what is loaded once ----
-
-static bool is_constant(struct quantity q)
-{
-    return q.slot == REG_ZERO;
-}
-
-static const struct access_range *range_of(const struct guard *g, unsigned access)
-{
-    return &g->ranges[g->accesses[access].range];
-}
-
-static bool is_invariant(const struct guard *g, unsigned access)
-{
-    const struct access_range *r = range_of(g, access);
-    const bool stays = r->at_entry || (r->is_stream && is_constant(r->step) && r->step.constant == 0);
-    return stays && !r->is_store && r->size <= 8 && g->accesses[access].is_always &&
-           guard_is_of_registers(g, r->base);
-}
+// ---- where accesses go ----
 
 static LLVMValueRef address_of(struct llvm_guard *l, struct quantity base, int64_t offset)
 {
     base.constant += (uint64_t)offset;
     return LLVMBuildAnd(l->at, value_of(l, base), constant(l, UINT64_MAX >> 8), "");
-}
-
-LLVMValueRef llvm_guard_address(struct llvm_guard *l, unsigned access)
-{
-    return address_of(l, range_of(l->guard, access)->base, 0);
 }
 
 // Guest addresses; high is that of the first byte behind.
@@ -340,18 +326,34 @@ static void require_access(struct llvm_guard *l, struct span x, unsigned wanted)
 bool llvm_guard_add_pages(struct llvm_guard *l)
 {
     const struct guard *g = l->guard;
-    for (unsigned i = 0; i < g->range_count; i++) {
-        const struct access_range *r = &g->ranges[i];
-        const int64_t step = (int64_t)r->step.constant;
-        if (!llvm_guard_knows(l, r->base) ||
-            (r->is_stream && (!is_constant(r->step) || step > STEP_MAX || step < -STEP_MAX)))
+    for (unsigned i = 0; i < g->range_count; i++)
+        if (!knows_range(l, &g->ranges[i]))
             return false;
-    }
     for (unsigned i = 0; i < g->range_count; i++) {
         const struct access_range *r = &g->ranges[i];
         require_access(l, span_of(l, r), r->is_store ? PROT_WRITE : PROT_READ);
     }
     return true;
+}
+
+// ---- what is loaded once ----
+
+static const struct access_range *range_of(const struct guard *g, unsigned access)
+{
+    return &g->ranges[g->accesses[access].range];
+}
+
+static bool is_invariant(const struct guard *g, unsigned access)
+{
+    const struct access_range *r = range_of(g, access);
+    const bool stays = r->at_entry || (r->is_stream && is_constant(r->step) && r->step.constant == 0);
+    return stays && !r->is_store && r->size <= 8 && g->accesses[access].is_always &&
+           guard_is_of_registers(g, r->base);
+}
+
+LLVMValueRef llvm_guard_address(struct llvm_guard *l, unsigned access)
+{
+    return address_of(l, range_of(l->guard, access)->base, 0);
 }
 
 // Neighbours are checked together.
