@@ -2,7 +2,10 @@
 #include "llvm_build.h"
 
 #include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
 #include <string.h>
+
+#include "object.h"
 
 LLVMTypeRef build_var_type(const struct jit *j, unsigned var)
 {
@@ -29,6 +32,17 @@ void build_set(struct build *u, unsigned var, LLVMValueRef value)
 LLVMBasicBlockRef build_block(struct build *u)
 {
     return LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
+}
+
+LLVMValueRef build_guest_pointer(struct build *u, LLVMValueRef address)
+{
+    LLVMTypeRef type = LLVMPointerTypeInContext(u->j->context, ADDRESS_SPACE_GUEST);
+    return LLVMBuildIntToPtr(u->at, address, type, "");
+}
+
+LLVMMetadataRef build_access_location(const struct build *u, uint32_t pc)
+{
+    return LLVMDIBuilderCreateDebugLocation(u->j->context, pc / 4, COLUMN_ACCESS, u->scope, NULL);
 }
 
 LLVMValueRef build_constant(const struct build *u, uint64_t value)

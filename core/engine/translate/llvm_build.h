@@ -140,6 +140,9 @@ LLVMValueRef build_cpu_field(struct build *u, uint32_t offset); // its address
 // What another object defines, at an address below 2 GiB.
 LLVMValueRef build_global(struct build *u, const char *name, LLVMTypeRef type);
 LLVMBasicBlockRef build_block(struct build *u); // empty, of no place yet
+// To guest memory, from an address of 32 bits; and where an access of the instruction at pc is (object.h).
+LLVMValueRef build_guest_pointer(struct build *u, LLVMValueRef address);
+LLVMMetadataRef build_access_location(const struct build *u, uint32_t pc);
 
 // For ways that the guest takes seldom by the nature of them: a used-up budget, an unexpected return.
 void build_branch_mostly(struct build *u, LLVMValueRef condition, LLVMBasicBlockRef mostly,

@@ -2,13 +2,11 @@
 #include "llvm_copy.h"
 
 #include <llvm-c/Core.h>
-#include <llvm-c/DebugInfo.h>
 #include <string.h>
 
 #include "core/isa/cpu.h"
 #include "core/loops/expr/summary.h"
 #include "llvm_near.h"
-#include "object.h"
 
 static unsigned key_slot(const struct build *u, LLVMValueRef v)
 {
@@ -502,7 +500,7 @@ LLVMValueRef copy_template(struct build *u, const struct region_op *o)
     // An access may end in the host's instruction for what follows it in the definition.
     LLVMMetadataRef location = NULL;
     if ((isa_info[o->insn].reads | isa_info[o->insn].writes) & MEMORY)
-        location = LLVMDIBuilderCreateDebugLocation(u->j->context, o->pc / 4, COLUMN_ACCESS, u->scope, NULL);
+        location = build_access_location(u, o->pc);
     LLVMSetCurrentDebugLocation2(u->at, location);
     near_begin_op(u);
     u->generation++;

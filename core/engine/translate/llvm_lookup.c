@@ -2,11 +2,9 @@
 #include "llvm_lookup.h"
 
 #include <llvm-c/Core.h>
-#include <llvm-c/DebugInfo.h>
 #include <string.h>
 
 #include "llvm_jit.h"
-#include "object.h"
 
 enum {
     LANES = 16, // iterations at once
@@ -53,8 +51,8 @@ static LLVMValueRef splat_constant(const struct lookup_build *b, uint64_t value)
     return LLVMConstVector(lanes, LANES);
 }
 
-// Lanes 0, step, 2 x step, …
-static LLVMValueRef multiples(const struct lookup_build *b)
+// Lanes 0, 1, 2, …
+static LLVMValueRef numbers(const struct lookup_build *b)
 {
     LLVMValueRef lanes[LANES];
     for (unsigned i = 0; i < LANES; i++)
@@ -62,12 +60,13 @@ static LLVMValueRef multiples(const struct lookup_build *b)
     return LLVMConstVector(lanes, LANES);
 }
 
-// Lanes [0, count) of v, the first ones of which are those of v; what comes behind is of no meaning.
-static LLVMValueRef first_lanes(const struct lookup_build *b, LLVMValueRef v, unsigned count, unsigned of)
+// v with so many lanes: its first ones, or more, which are of no meaning.
+static LLVMValueRef with_lanes(const struct lookup_build *b, LLVMValueRef v, unsigned count)
 {
+    const unsigned has = LLVMGetVectorSize(LLVMTypeOf(v));
     LLVMValueRef mask[VECTOR];
     for (unsigned i = 0; i < count; i++)
-        mask[i] = i < of ? lane_constant(b, i) : LLVMGetUndef(b->lane);
+        mask[i] = i < has ? lane_constant(b, i) : LLVMGetUndef(b->lane);
     return LLVMBuildShuffleVector(b->u->at, v, LLVMGetUndef(LLVMTypeOf(v)), LLVMConstVector(mask, count), "");
 }
 
@@ -81,13 +80,6 @@ static LLVMValueRef splat(const struct lookup_build *b, LLVMValueRef lane)
 static LLVMValueRef low_half(const struct lookup_build *b, LLVMValueRef value)
 {
     return LLVMBuildTrunc(b->u->at, value, b->lane, "");
-}
-
-// Of guest memory, at an address of 32 bits.
-static LLVMValueRef pointer_to(const struct lookup_build *b, LLVMValueRef address)
-{
-    LLVMTypeRef type = LLVMPointerTypeInContext(b->u->j->context, ADDRESS_SPACE_GUEST);
-    return LLVMBuildIntToPtr(b->u->at, address, type, "");
 }
 
 static LLVMValueRef moved(const struct lookup_build *b, LLVMValueRef pointer, int64_t bytes)
@@ -127,7 +119,7 @@ static void load_table(struct lookup_build *b, unsigned i)
     t->address = low_half(b, llvm_guard_value(b->guard, b->lookup->table[i]));
     t->parts = bytes <= BYTE_VALUES ? bytes / VECTOR : 0;
     for (unsigned k = 0; k < t->parts; k++) {
-        LLVMValueRef from = moved(b, pointer_to(b, t->address), k * VECTOR);
+        LLVMValueRef from = moved(b, build_guest_pointer(b->u, t->address), k * VECTOR);
         t->part[k] = LLVMBuildLoad2(b->u->at, b->vector, from, "");
         LLVMSetAlignment(t->part[k], 1);
     }
@@ -165,11 +157,11 @@ static LLVMValueRef look_up_lanes(struct lookup_build *b, const struct table *t,
         LLVMValueRef at = LLVMBuildInBoundsGEP2(u->at, b->lane, b->indices, &number, 1, "");
         LLVMValueRef one = LLVMBuildLoad2(u->at, b->lane, at, "");
         LLVMSetVolatile(one, true);
-        LLVMValueRef from = pointer_to(b, LLVMBuildAdd(u->at, t->address, one, ""));
+        LLVMValueRef from = build_guest_pointer(u, LLVMBuildAdd(u->at, t->address, one, ""));
         LLVMValueRef byte = LLVMBuildLoad2(u->at, u->j->i8, from, "");
         found = LLVMBuildInsertElement(u->at, found, byte, number, "");
     }
-    return first_lanes(b, found, VECTOR, LANES);
+    return with_lanes(b, found, VECTOR);
 }
 
 // ---- iterations ----
@@ -190,13 +182,13 @@ static LLVMValueRef values_for(struct lookup_build *b, LLVMValueRef r)
         index = LLVMBuildOr(b->u->at, index, field_of(b, r, 1), "");
     if (b->table[0].parts) {
         LLVMValueRef narrow = LLVMBuildTrunc(b->u->at, index, b->bytes, "");
-        value = look_up_bytes(b, &b->table[0], first_lanes(b, narrow, VECTOR, LANES));
+        value = look_up_bytes(b, &b->table[0], with_lanes(b, narrow, VECTOR));
     } else {
         value = look_up_lanes(b, &b->table[0], index);
     }
     for (unsigned i = 1; i < l->tables; i++)
         value = look_up_bytes(b, &b->table[i], value);
-    return first_lanes(b, value, LANES, LANES);
+    return with_lanes(b, value, LANES);
 }
 
 static uint32_t pc_of_store(const struct guard *g, unsigned range)
@@ -211,9 +203,7 @@ static uint32_t pc_of_store(const struct guard *g, unsigned range)
 static void store_value(struct lookup_build *b, LLVMValueRef value, LLVMValueRef to, unsigned range)
 {
     struct build *u = b->u;
-    const uint32_t pc = pc_of_store(&b->loop->guard, range);
-    LLVMSetCurrentDebugLocation2(
-        u->at, LLVMDIBuilderCreateDebugLocation(u->j->context, pc / 4, COLUMN_ACCESS, u->scope, NULL));
+    LLVMSetCurrentDebugLocation2(u->at, build_access_location(u, pc_of_store(&b->loop->guard, range)));
     LLVMValueRef store = LLVMBuildStore(u->at, value, to);
     LLVMSetVolatile(store, true);
     LLVMSetAlignment(store, 1);
@@ -230,7 +220,7 @@ static void store_values(struct lookup_build *b, LLVMValueRef values, LLVMValueR
     for (unsigned s = 0; s < l->stores; s++) {
         LLVMValueRef base = llvm_guard_value(b->guard, g->ranges[l->store[s]].base);
         LLVMValueRef way = LLVMBuildMul(u->at, iteration, lane_constant(b, (uint64_t)step), "");
-        to[s] = pointer_to(b, LLVMBuildAdd(u->at, low_half(b, base), way, ""));
+        to[s] = build_guest_pointer(u, LLVMBuildAdd(u->at, low_half(b, base), way, ""));
     }
     if (l->stores == 1 && step == 1) {
         store_value(b, values, to[0], l->store[0]);
@@ -250,7 +240,7 @@ static void add_iterations(struct lookup_build *b)
     struct build *u = b->u;
     LLVMValueRef r = low_half(b, llvm_guard_value(b->guard, b->lookup->r));
     LLVMValueRef step = low_half(b, llvm_guard_value(b->guard, b->lookup->r_step));
-    LLVMValueRef offsets = LLVMBuildMul(u->at, multiples(b), splat(b, step), "");
+    LLVMValueRef offsets = LLVMBuildMul(u->at, numbers(b), splat(b, step), "");
     LLVMValueRef last = LLVMBuildSub(u->at, low_half(b, b->guard->trips), lane_constant(b, LANES), "");
     for (unsigned i = 0; i < b->lookup->tables; i++)
         load_table(b, i);

@@ -62,13 +62,10 @@ static void load_hoisted(struct build *u, struct llvm_guard *g)
             continue;
         LLVMTypeRef type = LLVMIntTypeInContext(u->j->context, 8u * h->size);
         LLVMValueRef address = LLVMBuildTrunc(u->at, llvm_guard_address(g, i), u->j->i32, "");
-        LLVMValueRef pointer = LLVMBuildIntToPtr(
-            u->at, address, LLVMPointerTypeInContext(u->j->context, ADDRESS_SPACE_GUEST), "");
-        h->value = LLVMBuildLoad2(u->at, type, pointer, "");
+        h->value = LLVMBuildLoad2(u->at, type, build_guest_pointer(u, address), "");
         LLVMSetVolatile(h->value, true);
         LLVMSetAlignment(h->value, 1);
-        LLVMInstructionSetDebugLoc(
-            h->value, LLVMDIBuilderCreateDebugLocation(u->j->context, h->pc / 4, 0, u->scope, NULL));
+        LLVMInstructionSetDebugLoc(h->value, build_access_location(u, h->pc));
         llvm_guard_set_loaded(g, i, h->value);
     }
 }
@@ -250,14 +247,12 @@ static void add_fast_loop(struct build *u, const struct region_loop *loop, struc
 {
     const struct guard *g = &loop->guard;
     LLVMBasicBlockRef again = u->block[loop->blocks[0]].again;
-    LLVMBasicBlockRef first = build_block(u);
     plan_hoisting(u, l);
     check_guard(u, loop, l);
     load_hoisted(u, l);
     if (u->r->precise) {
         if (!llvm_guard_add_pages(l)) {
             LLVMBuildBr(u->at, again);
-            LLVMDeleteBasicBlock(first);
             return;
         }
         check_guard(u, loop, l);
@@ -270,6 +265,7 @@ static void add_fast_loop(struct build *u, const struct region_loop *loop, struc
     add_to_cell(u, g, offsetof(struct loop_cell, skipped), all);
     add_to_cell(u, g, offsetof(struct loop_cell, credited),
                 LLVMBuildMul(u->at, l->trips, build_constant(u, g->length), ""));
+    LLVMBasicBlockRef first = build_block(u);
     if (loop->looks_up)
         llvm_lookup_add(u, loop, l, first);
     if (g->length <= UNROLLED_LENGTH_MAX)
