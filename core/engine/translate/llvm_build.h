@@ -33,7 +33,6 @@ struct block_build {
     // first.
     LLVMBasicBlockRef again, back;
     LLVMValueRef result; // of its last op: the condition or the target
-    var_set written; // by its ops
     var_set newer, dirty; // possibly newer than guest_cpu: at its end by what its ops have done; at its start
     bool synchronized; // somewhere in it: at its end, nothing else is newer
     bool flags_live; // at its start: read before they are written
@@ -100,7 +99,7 @@ struct build {
     LLVMValueRef var[VAR_COUNT];
     LLVMValueRef guest_cpu;
     var_set used; // variables of the region
-    var_set written, newer; // by the current block so far; and not in guest_cpu yet
+    var_set newer; // than guest_cpu, by what the current block has done so far
     struct block_build block[REGION_BLOCKS_MAX];
     LLVMBasicBlockRef leave; // returns VAR_PC and the passed registers
     struct way_out ways_out[WAYS_OUT_MAX]; // the first two, the roots, leave and jump by exit_cell

@@ -101,10 +101,8 @@ static LLVMValueRef part_of_variable(struct build *u, uint32_t offset, LLVMTypeR
         return NULL;
     }
     var_add(&u->used, var);
-    if (is_store) {
-        var_add(&u->written, var);
+    if (is_store)
         var_add(&u->newer, var);
-    }
     LLVMValueRef address = build_var(u, var), index = LLVMConstInt(u->j->i32, within, false);
     return within ? LLVMBuildInBoundsGEP2(u->at, u->j->i8, address, &index, 1, "") : address;
 }

@@ -115,16 +115,6 @@ static void call_check(struct build *u, const char *name, uint64_t cold_pc, LLVM
     LLVMPositionBuilderAtEnd(u->at, as_expected);
 }
 
-// Where it is left for pc: what it has counted and stored is not done again.
-static void become_exact(struct build *u, const struct region_loop *loop, uint32_t pc)
-{
-    var_set dirty = u->block[loop->blocks[0]].dirty;
-    for (unsigned i = 0; i < loop->count; i++)
-        var_join(&dirty, &u->block[loop->blocks[i]].written);
-    leave_store(u, &dirty);
-    exact_at(u, build_constant(u, pc));
-}
-
 // The edge that leaves the loop behind `length` instructions of an iteration: they are credited.
 static LLVMBasicBlockRef leaving_edge(struct build *u, const struct region_loop *loop, unsigned length,
                                       unsigned from, int to)
@@ -136,8 +126,10 @@ static LLVMBasicBlockRef leaving_edge(struct build *u, const struct region_loop 
     add_to_cell(u, g, offsetof(struct loop_cell, credited), build_constant(u, length));
     if (u->r->verify)
         call_check(u, GLUE_WAY_BACK(end_check), u->r->blocks[to].pc, NULL);
-    else if (u->r->precise)
-        become_exact(u, loop, u->r->blocks[to].pc);
+    else if (u->r->precise) { // what has been counted and stored is not done again
+        leave_store(u, &u->used);
+        exact_at(u, build_constant(u, u->r->blocks[to].pc));
+    }
     LLVMBuildBr(u->at, leave_edge(u, from, to, u->block[to].start));
     LLVMPositionBuilderAtEnd(u->at, here);
     return edge;

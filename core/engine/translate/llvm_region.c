@@ -169,7 +169,7 @@ static void copy_blocks(struct build *u)
         unsigned i = order[n];
         const struct region_block *b = &r->blocks[i];
         LLVMBasicBlockRef body = build_block(u);
-        u->written = u->newer = (var_set){0};
+        u->newer = (var_set){0};
         LLVMPositionBuilderAtEnd(u->at, body);
         if (b->count) {
             LLVMValueRef left = build_get(u, VAR_BUDGET);
@@ -190,7 +190,6 @@ static void copy_blocks(struct build *u)
             exact_after(u, o);
         }
         u->block[i].end = LLVMGetInsertBlock(u->at);
-        u->block[i].written = u->written;
         u->block[i].newer = u->newer;
         u->block[i].body = body;
         near_end_block(u, i);
