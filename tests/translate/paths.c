@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Guest program with two ways through a hot function; an argument chooses one.
+// Guest program with two ways through a hot function; an argument chooses one. With two arguments it does not
+// come there, and is hot elsewhere.
 #include <stdio.h>
 
 static volatile int other_way;
 static volatile unsigned seen[8];
 
-__attribute__((noinline)) unsigned hot(unsigned n)
+__attribute__((noinline)) unsigned elsewhere(unsigned n)
+{
+    unsigned sum = n;
+    for (unsigned i = 0; i < n; i++)
+        sum ^= seen[sum % 8] + i;
+    return sum;
+}
+
+// On a page of its own.
+__asm__(".text\n.balign 4096");
+__attribute__((noinline, no_reorder)) unsigned hot(unsigned n)
 {
     unsigned sum = n;
     for (unsigned i = 0; i < n; i++) {
@@ -16,14 +27,16 @@ __attribute__((noinline)) unsigned hot(unsigned n)
     }
     return sum;
 }
+__asm__(".text\n.balign 4096");
 
 int main(int argc, char **argv)
 {
     (void)argv;
     unsigned sum = 0;
     other_way = argc > 1;
+    unsigned (*volatile work)(unsigned) = argc > 2 ? elsewhere : hot; // no translator takes it into main
     for (unsigned i = 0; i < 400000; i++)
-        sum = sum * 31 + hot(i % 500);
+        sum = sum * 31 + work(i % 500);
     printf("%u %u\n", sum, seen[3]);
     return 0;
 }

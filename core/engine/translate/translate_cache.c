@@ -24,12 +24,31 @@ static bool was_decoded(const struct translator *t, uint32_t pc)
 }
 
 // Translated code decodes nothing: what an earlier run knew has to be remembered.
-static bool was_executed_earlier(const struct translator *t, uint32_t pc)
+static const struct executed_page *page_executed_earlier(const struct translator *t, uint32_t pc)
 {
     for (unsigned i = 0; i < t->executed_count; i++)
         if (t->executed[i].address == (pc & ~(uint32_t)(GUEST_PAGE - 1)))
-            return t->executed[i].bits[pc / 4 / 8 % EXECUTED_BYTES] >> (pc / 4 % 8) & 1;
-    return false;
+            return &t->executed[i];
+    return NULL;
+}
+
+static bool was_executed_earlier(const struct translator *t, uint32_t pc)
+{
+    const struct executed_page *page = page_executed_earlier(t, pc);
+    return page && page->bits[pc / 4 / 8 % EXECUTED_BYTES] >> (pc / 4 % 8) & 1;
+}
+
+// The first page from that one on whose code has run, be it in an earlier run only; GUEST_SPACE if there is
+// none.
+static uint64_t next_page_executed(const struct translator *t, uint64_t page)
+{
+    uint64_t earlier = GUEST_SPACE;
+    for (unsigned i = 0; i < t->executed_count; i++)
+        if (t->executed[i].address >= page && t->executed[i].address < earlier)
+            earlier = t->executed[i].address;
+    while (page < earlier && !(t->guest->memory.pages[page / GUEST_PAGE] & MEMORY_CODE))
+        page += GUEST_PAGE;
+    return page;
 }
 
 bool was_executed(const struct translator *t, uint32_t pc)
@@ -194,9 +213,7 @@ static void save_branches(struct translator *t)
 {
     struct branch_record *list = malloc(BRANCHES_MAX * sizeof *list);
     size_t count = 0;
-    for (uint64_t page = 0; list && page < GUEST_SPACE; page += GUEST_PAGE) {
-        if (!(t->guest->memory.pages[page / GUEST_PAGE] & MEMORY_CODE))
-            continue;
+    for (uint64_t page = 0; list && (page = next_page_executed(t, page)) < GUEST_SPACE; page += GUEST_PAGE) {
         for (uint32_t pc = (uint32_t)page; pc - page < GUEST_PAGE && count < BRANCHES_MAX; pc += 4) {
             struct branch_counts seen = branch_seen(t, pc);
             if (seen.taken || seen.not_taken)
@@ -214,13 +231,16 @@ static void save_executed(struct translator *t)
 {
     struct executed_page *pages = calloc(EXECUTED_PAGES_MAX, sizeof *pages);
     size_t count = 0;
-    for (uint64_t page = 0; pages && page < GUEST_SPACE / GUEST_PAGE && count < EXECUTED_PAGES_MAX; page++) {
-        if (!(t->guest->memory.pages[page] & MEMORY_CODE))
-            continue;
+    for (uint64_t page = 0; pages && (page = next_page_executed(t, page)) < GUEST_SPACE; page += GUEST_PAGE) {
+        if (count == EXECUTED_PAGES_MAX)
+            break;
         struct executed_page *p = &pages[count++];
-        p->address = (uint32_t)(page * GUEST_PAGE);
+        const struct executed_page *earlier = page_executed_earlier(t, (uint32_t)page);
+        if (earlier)
+            *p = *earlier;
+        p->address = (uint32_t)page;
         for (uint32_t pc = p->address; pc - p->address < GUEST_PAGE; pc += 4)
-            if (was_executed(t, pc))
+            if (was_decoded(t, pc))
                 p->bits[pc / 4 / 8 % EXECUTED_BYTES] |= (uint8_t)(1u << (pc / 4 % 8));
     }
     struct cached_object o = {
