@@ -34,6 +34,7 @@ struct block_build {
     LLVMBasicBlockRef again, back;
     LLVMValueRef result; // of its last op: the condition or the target
     var_set newer, dirty; // possibly newer than guest_cpu: at its end by what its ops have done; at its start
+    var_set stored; // at its end guest_cpu has these as they are, where it is not precise (llvm_early.h)
     bool synchronized; // somewhere in it: at its end, nothing else is newer
     bool flags_live; // at its start: read before they are written
     bool quiet_loop; // it is the header of one that stores nothing inside (llvm_flow.c)
@@ -73,13 +74,21 @@ struct synchronization {
     struct place place;
 };
 
+// Where a variable is set last in a block.
+struct definition {
+    LLVMBasicBlockRef block;
+    LLVMValueRef last; // the instruction it is done with; NULL: done before the block's first
+    uint16_t from; // the block of the region
+    uint8_t var;
+};
+
 // A way out of the region in the middle of a block, completed likewise.
 struct side_exit {
     LLVMBasicBlockRef block;
     struct place place;
 };
 
-enum { WAYS_OUT_MAX = 512 };
+enum { WAYS_OUT_MAX = 512, DEFINITIONS_MAX = 2 * REGION_OPS_MAX };
 
 // A block of a tree that ways out of the region share: writes the variable to guest_cpu, then does what its
 // parent does.
@@ -100,6 +109,9 @@ struct build {
     LLVMValueRef guest_cpu;
     var_set used; // variables of the region
     var_set newer; // than guest_cpu, by what the current block has done so far
+    var_set written; // by the current instruction
+    struct definition definitions[DEFINITIONS_MAX];
+    unsigned definition_count;
     struct block_build block[REGION_BLOCKS_MAX];
     LLVMBasicBlockRef leave; // returns VAR_PC and the passed registers
     struct way_out ways_out[WAYS_OUT_MAX]; // the first two, the roots, leave and jump by exit_cell

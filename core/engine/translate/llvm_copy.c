@@ -101,8 +101,10 @@ static LLVMValueRef part_of_variable(struct build *u, uint32_t offset, LLVMTypeR
         return NULL;
     }
     var_add(&u->used, var);
-    if (is_store)
+    if (is_store) {
         var_add(&u->newer, var);
+        var_add(&u->written, var);
+    }
     LLVMValueRef address = build_var(u, var), index = LLVMConstInt(u->j->i32, within, false);
     return within ? LLVMBuildInBoundsGEP2(u->at, u->j->i8, address, &index, 1, "") : address;
 }

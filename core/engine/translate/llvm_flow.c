@@ -13,8 +13,7 @@ unsigned flow_successors(const struct region_block *b, int to[2])
     return count;
 }
 
-// Calls and exits store everything.
-static bool leaves_all_stored(const struct region_block *b)
+bool flow_stores_all(const struct region_block *b)
 {
     return b->end != END_NEXT && b->end != END_BRANCH && b->end != END_RETURN;
 }
@@ -31,13 +30,15 @@ var_set flow_dirty_at_end(const struct build *u, unsigned block)
 {
     const struct block_build *x = &u->block[block];
     const struct place end = {.from = (uint16_t)block, .synchronized = x->synchronized, .newer = x->newer};
-    return flow_dirty_at(u, &end);
+    var_set dirty = flow_dirty_at(u, &end);
+    var_remove(&dirty, &x->stored);
+    return dirty;
 }
 
 var_set flow_leaving_dirty(const struct build *u, unsigned block)
 {
     static const var_set nothing;
-    return leaves_all_stored(&u->r->blocks[block]) ? nothing : flow_dirty_at_end(u, block);
+    return flow_stores_all(&u->r->blocks[block]) ? nothing : flow_dirty_at_end(u, block);
 }
 
 // Marks the edges that lead back to a loop's header, and the headers of loops that call nobody, and where
@@ -77,7 +78,7 @@ static void find_loops(struct build *u)
             unsigned count = inside[i] ? flow_successors(&r->blocks[i], to) : 0;
             for (unsigned k = 0; k < count; k++)
                 u->block[i].leads_back[k] |= to[k] == (int)header;
-            quiet &= !inside[i] || (!leaves_all_stored(&r->blocks[i]) && !u->block[i].synchronized);
+            quiet &= !inside[i] || (!flow_stores_all(&r->blocks[i]) && !u->block[i].synchronized);
         }
         u->block[header].quiet_loop = quiet;
     }

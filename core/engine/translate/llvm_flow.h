@@ -7,6 +7,8 @@
 
 // The blocks that a block leads to within the region; returns how many. Needs nothing.
 unsigned flow_successors(const struct region_block *b, int to[2]);
+// Calls and exits store everything.
+bool flow_stores_all(const struct region_block *b);
 // Fills in u->block[].dirty: which variables are newer than guest_cpu.
 void flow_find_dirty(struct build *u);
 // Fills in u->block[].flags_live.

@@ -201,8 +201,7 @@ LLVMBasicBlockRef leave_edge(struct build *u, unsigned from, int to, LLVMBasicBl
 {
     const struct block_build *x = &u->block[to];
     var_set out = flow_leaving_dirty(u, from);
-    out.bits[0] &= ~x->dirty.bits[0];
-    out.bits[1] &= ~x->dirty.bits[1];
+    var_remove(&out, &x->dirty);
     if (!x->flags_live)
         out = var_but_flags(&out);
     if (!out.bits[0] && !out.bits[1])

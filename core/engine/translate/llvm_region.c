@@ -9,6 +9,7 @@
 
 #include "core/isa/cpu.h"
 #include "llvm_copy.h"
+#include "llvm_early.h"
 #include "llvm_exact.h"
 #include "llvm_flow.h"
 #include "llvm_jit.h"
@@ -187,6 +188,7 @@ static void copy_blocks(struct build *u)
             u->ops_left = b->count - k;
             exact_before(u, o);
             u->block[i].result = copy_template(u, o);
+            early_note(u);
             exact_after(u, o);
         }
         u->block[i].end = LLVMGetInsertBlock(u->at);
@@ -310,6 +312,7 @@ void llvm_region_build(struct build *u)
         LLVMBuildStore(u->entry, LLVMGetParam(u->function, i), build_var(u, var_passed[i]));
     copy_blocks(u);
     if (!u->failed) {
+        early_add_stores(u);
         flow_find_dirty(u);
         flow_find_live_flags(u);
         for (unsigned i = 0; i < r->block_count; i++) {

@@ -21,6 +21,12 @@ bool var_join(var_set *s, const var_set *other)
     return old.bits[0] != s->bits[0] || old.bits[1] != s->bits[1];
 }
 
+void var_remove(var_set *s, const var_set *others)
+{
+    s->bits[0] &= ~others->bits[0];
+    s->bits[1] &= ~others->bits[1];
+}
+
 var_set var_but_flags(const var_set *s)
 {
     var_set rest = *s;
