@@ -87,7 +87,8 @@ static void find_loops(struct build *u)
 // Which variables are kept newer than guest_cpu at the start of each block. Where paths join, only those that
 // are so on all of them: the others are stored on the edges, so that the path that comes from a call neither
 // loads nor stores them again. The header of a loop that calls nobody takes what any path brings: nothing is
-// stored inside. (Any choice is right: an edge stores what its target does not take.)
+// stored inside. Entries in the middle do not count: whoever comes in there may store once more what he has
+// loaded. (Any choice is right: an edge stores what its target does not take.)
 //
 // In precise code an edge that stores makes guest_cpu exact, which takes more. So all blocks take what any
 // path brings, but for headers of other loops, which take what comes from inside: the rest would be stored
@@ -101,7 +102,7 @@ void flow_find_dirty(struct build *u)
         for (unsigned i = 0; i < r->block_count; i++) {
             const bool is_loud = r->precise && r->blocks[i].loop_header && !u->block[i].quiet_loop;
             var_set all = {{~0ull, ~0ull}}, any = {{0}};
-            unsigned paths = i < r->entry_count;
+            unsigned paths = i == 0;
             if (paths)
                 all = any;
             for (unsigned from = 0; from < r->block_count; from++) {
