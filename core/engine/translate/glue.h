@@ -10,7 +10,7 @@
 // The guest's registers that regions pass to each other in registers of the host, in this order behind the
 // budget; a result has the next pc behind them. X(name, index into cpu.x)
 #define GLUE_PASSED(X)                                                                                       \
-    X(sp, REG_SP) X(x30, REG_LR) X(x0, 0) X(x1, 1) X(x19, 19) X(x20, 20) X(x21, 21) X(x22, 22) X(x29, 29)
+    X(sp, REG_SP) X(x30, REG_LR) X(x0, 0) X(x1, 1) X(x2, 2) X(x3, 3) X(x19, 19) X(x20, 20) X(x21, 21)
 
 #define GLUE_ONE_MORE(name, index) +1
 enum { GLUE_PASSED_COUNT = 1 GLUE_PASSED(GLUE_ONE_MORE) }; // the budget is the first
