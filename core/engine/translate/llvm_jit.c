@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "llvm_leave.h"
 #include "llvm_region.h"
 #include "translator_identity.h"
 
@@ -160,6 +161,16 @@ static enum jit_result jit_compile(struct jit *j, const struct region *r, const 
     return result;
 }
 
+// The glue's way into regions. (clang has no attribute for it.)
+static void have_entering_save_all(const struct jit *j, LLVMModuleRef module)
+{
+    LLVMValueRef enter = LLVMGetNamedFunction(module, "enter_region");
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(enter); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsACallInst(i) && LLVMGetCalledValue(i) == LLVMGetParam(enter, 0))
+                leave_set_call_convention(j, i);
+}
+
 static bool jit_compile_glue(struct jit *j, struct jit_object *object)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(j->templates); f; f = LLVMGetNextFunction(f))
@@ -177,6 +188,7 @@ static bool jit_compile_glue(struct jit *j, struct jit_object *object)
     for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g))
         if (!LLVMIsDeclaration(g))
             LLVMSetLinkage(g, LLVMExternalLinkage);
+    have_entering_save_all(j, module);
     bool done = run_passes(j, module, "globaldce") && emit(j, module, object);
     LLVMDisposeModule(module);
     return done;

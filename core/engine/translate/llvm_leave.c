@@ -9,6 +9,26 @@
 #include "llvm_flow.h"
 #include "llvm_jit.h"
 
+enum { REGCALL = 92 }; // llvm::CallingConv::X86_RegCall
+
+static LLVMAttributeRef saves_nothing(const struct jit *j)
+{
+    static const char name[] = "no_callee_saved_registers";
+    return LLVMCreateStringAttribute(j->context, name, sizeof name - 1, "", 0);
+}
+
+void leave_set_convention(const struct jit *j, LLVMValueRef function)
+{
+    LLVMSetFunctionCallConv(function, REGCALL);
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, saves_nothing(j));
+}
+
+void leave_set_call_convention(const struct jit *j, LLVMValueRef call)
+{
+    LLVMSetInstructionCallConv(call, REGCALL);
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, saves_nothing(j));
+}
+
 static bool is_stored(const struct build *u, unsigned var)
 {
     return u->r->precise || !var_is_passed(var);
@@ -49,7 +69,7 @@ LLVMValueRef leave_glue(struct build *u, const char *name)
     LLVMValueRef f = LLVMGetNamedFunction(u->module, name);
     if (!f) {
         f = LLVMAddFunction(u->module, name, u->j->region_type);
-        LLVMSetFunctionCallConv(f, LEAVE_REGCALL);
+        leave_set_convention(u->j, f);
         LLVMSetVisibility(f, LLVMHiddenVisibility);
     }
     return f;
@@ -61,7 +81,7 @@ static LLVMValueRef call_passing(struct build *u, LLVMValueRef code)
     for (unsigned i = 0; i < GLUE_PASSED_COUNT; i++)
         arguments[i] = build_get(u, var_passed[i]);
     LLVMValueRef call = LLVMBuildCall2(u->at, u->j->region_type, code, arguments, GLUE_PASSED_COUNT, "");
-    LLVMSetInstructionCallConv(call, LEAVE_REGCALL);
+    leave_set_call_convention(u->j, call);
     return call;
 }
 

@@ -7,7 +7,11 @@
 
 #include "llvm_build.h"
 
-enum { LEAVE_REGCALL = 92 }; // llvm::CallingConv::X86_RegCall, of regions and the glue
+// The convention of regions, and of what they call: regcall, but that nothing is the callee's to save, for
+// nothing is in registers of the host across a call. Of the glue's functions, which save as regcall does, no
+// more is expected.
+void leave_set_convention(const struct jit *j, LLVMValueRef function);
+void leave_set_call_convention(const struct jit *j, LLVMValueRef call);
 
 // Writes to guest_cpu what may be newer in variables, but for the passed registers, which only precise code
 // writes.

@@ -248,13 +248,13 @@ static void add_way_in(struct build *u, LLVMTypeRef type, unsigned index)
     LLVMValueRef arguments[GLUE_PASSED_COUNT + 1];
     snprintf(name, sizeof name, REGION_SYMBOL, u->r->entries[index]);
     LLVMValueRef f = LLVMAddFunction(u->module, name, type);
-    LLVMSetFunctionCallConv(f, LEAVE_REGCALL);
+    leave_set_convention(u->j, f);
     LLVMPositionBuilderAtEnd(u->at, LLVMAppendBasicBlockInContext(u->j->context, f, ""));
     for (unsigned i = 0; i < GLUE_PASSED_COUNT; i++)
         arguments[i] = LLVMGetParam(f, i);
     arguments[GLUE_PASSED_COUNT] = build_constant(u, index);
     LLVMValueRef call = LLVMBuildCall2(u->at, type, u->function, arguments, GLUE_PASSED_COUNT + 1, "");
-    LLVMSetInstructionCallConv(call, LEAVE_REGCALL);
+    leave_set_call_convention(u->j, call);
     LLVMSetTailCallKind(call, LLVMTailCallKindMustTail);
     LLVMBuildRet(u->at, call);
 }
@@ -290,7 +290,7 @@ void llvm_region_build(struct build *u)
     u->function = LLVMAddFunction(u->module, r->entry_count == 1 ? name : "body", function_type);
     if (r->entry_count > 1)
         LLVMSetLinkage(u->function, LLVMInternalLinkage);
-    LLVMSetFunctionCallConv(u->function, LEAVE_REGCALL);
+    leave_set_convention(j, u->function);
     unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
     LLVMAddAttributeAtIndex(u->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateEnumAttribute(j->context, nounwind, 0));
