@@ -441,7 +441,7 @@ static void describe_loop(const struct loops *l, const struct loop *loop, struct
                                  .class_name = loop_class_names[loop->guess.class],
                                  .verdict = loop->verdict,
                                  .entries = loop->cell.entries,
-                                 .iterations = loop->cell.iterations,
+                                 .iterations = loop->cell.skipped + loop->cell.plain,
                                  .credited = loop->cell.credited};
     snprintf(out->function, sizeof out->function, "%s", loop->function);
     snprintf(out->reason, sizeof out->reason, "%s",

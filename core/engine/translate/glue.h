@@ -46,8 +46,7 @@ _Static_assert(sizeof(op) == 16 && offsetof(op, d) == 4 && offsetof(op, imm) == 
                    offsetof(op, disp) == 8 && offsetof(op, link) == 12 && offsetof(op, q) == 12,
                "operands, which are filled in by their offset");
 _Static_assert(offsetof(struct loop_cell, on) == 0 && offsetof(struct loop_cell, entries) == 8 &&
-                   offsetof(struct loop_cell, iterations) == 16 &&
-                   offsetof(struct loop_cell, skipped) == 24 && offsetof(struct loop_cell, credited) == 32,
+                   offsetof(struct loop_cell, skipped) == 16 && offsetof(struct loop_cell, credited) == 32,
                "what is counted of a loop");
 
 #endif

@@ -87,6 +87,12 @@ static void add_to_cell(struct build *u, const struct guard *g, size_t offset, L
     LLVMBuildStore(u->at, sum, cell);
 }
 
+// Whether every iteration is done whole, the last one, too.
+static bool leaves_at_end(const struct region_loop *loop)
+{
+    return loop->count == 1;
+}
+
 // Where the last of the loop's blocks goes on when it leaves.
 static int leaving_block(const struct region_block *b, int header)
 {
@@ -115,7 +121,8 @@ static void call_check(struct build *u, const char *name, uint64_t cold_pc, LLVM
     LLVMPositionBuilderAtEnd(u->at, as_expected);
 }
 
-// The edge that leaves the loop behind `length` instructions of an iteration: they are credited.
+// The edge that leaves the loop behind `length` instructions of an iteration: they are credited, but for
+// those of a loop that has been credited all.
 static LLVMBasicBlockRef leaving_edge(struct build *u, const struct region_loop *loop, unsigned length,
                                       unsigned from, int to)
 {
@@ -123,7 +130,8 @@ static LLVMBasicBlockRef leaving_edge(struct build *u, const struct region_loop 
     LLVMBasicBlockRef here = LLVMGetInsertBlock(u->at);
     LLVMBasicBlockRef edge = build_block(u);
     LLVMPositionBuilderAtEnd(u->at, edge);
-    add_to_cell(u, g, offsetof(struct loop_cell, credited), build_constant(u, length));
+    if (!leaves_at_end(loop))
+        add_to_cell(u, g, offsetof(struct loop_cell, credited), build_constant(u, length));
     if (u->r->verify)
         call_check(u, GLUE_WAY_BACK(end_check), u->r->blocks[to].pc, NULL);
     else if (u->r->precise) { // what has been counted and stored is not done again
@@ -253,10 +261,9 @@ static void add_fast_loop(struct build *u, const struct region_loop *loop, struc
         call_check(u, GLUE_WAY_BACK(begin_check), g->header, again);
     LLVMValueRef all = LLVMBuildAdd(u->at, l->trips, build_constant(u, 1), "");
     add_to_cell(u, g, offsetof(struct loop_cell, entries), build_constant(u, 1));
-    add_to_cell(u, g, offsetof(struct loop_cell, iterations), all);
     add_to_cell(u, g, offsetof(struct loop_cell, skipped), all);
     add_to_cell(u, g, offsetof(struct loop_cell, credited),
-                LLVMBuildMul(u->at, l->trips, build_constant(u, g->length), ""));
+                LLVMBuildMul(u->at, leaves_at_end(loop) ? all : l->trips, build_constant(u, g->length), ""));
     LLVMBasicBlockRef first = build_block(u);
     if (loop->looks_up)
         llvm_lookup_add(u, loop, l, first);
