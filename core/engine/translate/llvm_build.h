@@ -35,6 +35,7 @@ struct block_build {
     LLVMValueRef result; // of its last op: the condition or the target
     var_set newer, dirty; // possibly newer than guest_cpu: at its end by what its ops have done; at its start
     var_set stored; // at its end guest_cpu has these as they are, where it is not precise (llvm_early.h)
+    var_set seldom_stored; // if newer at its start, most likely set again before anything stores them
     bool synchronized; // somewhere in it: at its end, nothing else is newer
     bool flags_live; // at its start: read before they are written
     bool quiet_loop; // it is the header of one that stores nothing inside (llvm_flow.c)

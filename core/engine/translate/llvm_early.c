@@ -7,10 +7,12 @@
 #include "llvm_leave.h"
 
 // So likely, at least, is what is stored early stored at all. (0.55 and 0.95 make the demos as fast.)
-static const float LIKELY = 0.8f;
+static const float LIKELY = 0.8f, SELDOM = 0.2f;
 
 void early_note(struct build *u)
 {
+    if (u->r->precise)
+        return;
     LLVMBasicBlockRef block = LLVMGetInsertBlock(u->at);
     for (unsigned var = 0; var < VAR_COUNT; var++) {
         if (!var_has(&u->written, var))
@@ -96,6 +98,9 @@ void early_add_stores(struct build *u)
             continue;
         float at_start[REGION_BLOCKS_MAX];
         find_likely(u, var, at_start);
+        for (unsigned i = 0; i < u->r->block_count; i++)
+            if (at_start[i] <= SELDOM)
+                var_add(&u->block[i].seldom_stored, var);
         for (unsigned i = 0; i < u->definition_count; i++) {
             const struct definition *d = &u->definitions[i];
             const struct region_block *b = &u->r->blocks[d->from];

@@ -85,10 +85,11 @@ static void find_loops(struct build *u)
 }
 
 // Which variables are kept newer than guest_cpu at the start of each block. Where paths join, only those that
-// are so on all of them: the others are stored on the edges, so that the path that comes from a call neither
-// loads nor stores them again. The header of a loop that calls nobody takes what any path brings: nothing is
-// stored inside. Entries in the middle do not count: whoever comes in there may store once more what he has
-// loaded. (Any choice is right: an edge stores what its target does not take.)
+// are so on all of them, and those that will hardly ever be stored: the others are stored on the edges, so
+// that the path that comes from a call neither loads nor stores them again. The header of a loop that calls
+// nobody takes what any path brings: nothing is stored inside. Entries in the middle do not count: whoever
+// comes in there may store once more what he has loaded. (Any choice is right: an edge stores what its target
+// does not take.)
 //
 // In precise code an edge that stores makes guest_cpu exact, which takes more. So all blocks take what any
 // path brings, but for headers of other loops, which take what comes from inside: the rest would be stored
@@ -113,12 +114,14 @@ void flow_find_dirty(struct build *u)
                         continue;
                     var_set out = flow_leaving_dirty(u, from);
                     var_join(&any, &out);
-                    all.bits[0] &= out.bits[0];
-                    all.bits[1] &= out.bits[1];
+                    var_keep(&all, &out);
                     paths++;
                 }
             }
-            var_set in = !paths ? (var_set){{0}} : u->block[i].quiet_loop || r->precise ? any : all;
+            if (!u->block[i].quiet_loop && !r->precise)
+                var_keep(&any, &u->block[i].seldom_stored);
+            var_join(&all, &any);
+            const var_set in = paths ? all : (var_set){{0}};
             again |= memcmp(&in, &u->block[i].dirty, sizeof in) != 0;
             u->block[i].dirty = in;
         }

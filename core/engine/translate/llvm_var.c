@@ -27,6 +27,12 @@ void var_remove(var_set *s, const var_set *others)
     s->bits[1] &= ~others->bits[1];
 }
 
+void var_keep(var_set *s, const var_set *others)
+{
+    s->bits[0] &= others->bits[0];
+    s->bits[1] &= others->bits[1];
+}
+
 var_set var_but_flags(const var_set *s)
 {
     var_set rest = *s;
