@@ -23,7 +23,7 @@ static bool was_decoded(const struct translator *t, uint32_t pc)
     return t->guest->memory.pages[pc / GUEST_PAGE] & MEMORY_CODE && (words[0] || words[1]);
 }
 
-// Translated code decodes nothing: what an earlier run knew has to be remembered.
+// What an earlier run knew of the page, for translated code decodes nothing; NULL: nothing of it had run.
 static const struct executed_page *page_executed_earlier(const struct translator *t, uint32_t pc)
 {
     for (unsigned i = 0; i < t->executed_count; i++)
