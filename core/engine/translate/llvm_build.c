@@ -34,6 +34,21 @@ LLVMBasicBlockRef build_block(struct build *u)
     return LLVMAppendBasicBlockInContext(u->j->context, u->function, "");
 }
 
+void build_behind(struct build *u, LLVMBasicBlockRef block, LLVMValueRef instruction)
+{
+    LLVMValueRef next = instruction ? LLVMGetNextInstruction(instruction) : LLVMGetFirstInstruction(block);
+    if (next)
+        LLVMPositionBuilderBefore(u->at, next);
+    else
+        LLVMPositionBuilderAtEnd(u->at, block);
+    LLVMSetCurrentDebugLocation2(u->at, NULL); // else the next one's
+}
+
+void build_at_start(struct build *u, LLVMBasicBlockRef block)
+{
+    build_behind(u, block, NULL);
+}
+
 LLVMValueRef build_guest_pointer(struct build *u, LLVMValueRef address)
 {
     LLVMTypeRef type = LLVMPointerTypeInContext(u->j->context, ADDRESS_SPACE_GUEST);

@@ -36,6 +36,8 @@ struct block_build {
     var_set newer, dirty; // possibly newer than guest_cpu: at its end by what its ops have done; at its start
     var_set stored; // at its end guest_cpu has these as they are, where it is not precise (llvm_early.h)
     var_set seldom_stored; // if newer at its start, most likely set again before anything stores them
+    var_set touched, needed; // by its ops at all; before they have set all of it
+    var_set absent; // at its start: not loaded yet (llvm_late.h)
     bool synchronized; // somewhere in it: at its end, nothing else is newer
     bool flags_live; // at its start: read before they are written
     bool quiet_loop; // it is the header of one that stores nothing inside (llvm_flow.c)
@@ -152,6 +154,9 @@ LLVMValueRef build_cpu_field(struct build *u, uint32_t offset); // its address
 // What another object defines, at an address below 2 GiB.
 LLVMValueRef build_global(struct build *u, const char *name, LLVMTypeRef type);
 LLVMBasicBlockRef build_block(struct build *u); // empty, of no place yet
+// Has what is added next stand at the block's start; behind the instruction in it, if that is not NULL.
+void build_at_start(struct build *u, LLVMBasicBlockRef block);
+void build_behind(struct build *u, LLVMBasicBlockRef block, LLVMValueRef instruction);
 // To guest memory, from an address of 32 bits; and where an access of the instruction at pc is (object.h).
 LLVMValueRef build_guest_pointer(struct build *u, LLVMValueRef address);
 LLVMMetadataRef build_access_location(const struct build *u, uint32_t pc);

@@ -6,6 +6,7 @@
 
 #include "core/isa/cpu.h"
 #include "core/loops/expr/summary.h"
+#include "llvm_late.h"
 #include "llvm_near.h"
 
 static unsigned key_slot(const struct build *u, LLVMValueRef v)
@@ -101,6 +102,7 @@ static LLVMValueRef part_of_variable(struct build *u, uint32_t offset, LLVMTypeR
         return NULL;
     }
     var_add(&u->used, var);
+    late_note(u, var, is_store && LLVMStoreSizeOfType(u->j->layout, type) == var_size(var));
     if (is_store) {
         var_add(&u->newer, var);
         var_add(&u->written, var);

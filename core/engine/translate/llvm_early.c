@@ -64,11 +64,7 @@ static void find_likely(const struct build *u, unsigned var, float at_start[REGI
 
 static void add_store(struct build *u, const struct definition *d)
 {
-    LLVMValueRef next = d->last ? LLVMGetNextInstruction(d->last) : LLVMGetFirstInstruction(d->block);
-    if (next)
-        LLVMPositionBuilderBefore(u->at, next);
-    else
-        LLVMPositionBuilderAtEnd(u->at, d->block);
+    build_behind(u, d->block, d->last);
     var_set one = {{0}};
     var_add(&one, d->var);
     leave_store(u, &one);

@@ -8,6 +8,7 @@
 #include "llvm_exact.h"
 #include "llvm_flow.h"
 #include "llvm_jit.h"
+#include "llvm_late.h"
 
 enum { REGCALL = 92 }; // llvm::CallingConv::X86_RegCall
 
@@ -48,13 +49,20 @@ void leave_store(struct build *u, const var_set *dirty)
             store_variable(u, var);
 }
 
-void leave_load_used(struct build *u)
+void leave_load(struct build *u, const var_set *wanted)
 {
     for (unsigned var = 0; var < VAR_COUNT; var++)
-        if (var_has(&u->used, var) && !var_is_passed(var))
+        if (var_has(wanted, var) && !var_is_passed(var))
             build_set(
                 u, var,
                 LLVMBuildLoad2(u->at, build_var_type(u->j, var), build_cpu_field(u, var_offset(var)), ""));
+}
+
+void leave_load_for(struct build *u, unsigned block)
+{
+    var_set wanted = u->used;
+    var_remove(&wanted, &u->block[block].absent);
+    leave_load(u, &wanted);
 }
 
 void leave_to(struct build *u, LLVMValueRef pc, const var_set *dirty)
@@ -109,7 +117,7 @@ void leave_go_on(struct build *u, LLVMValueRef pc, const struct region_block *b,
         build_branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntEQ, pc, build_constant(u, return_pc), ""), back,
                             elsewhere);
         LLVMPositionBuilderAtEnd(u->at, back);
-        leave_load_used(u);
+        leave_load_for(u, (unsigned)b->next);
         LLVMBuildBr(u->at, u->block[b->next].start);
     } else {
         LLVMDeleteBasicBlock(back);
@@ -224,7 +232,9 @@ LLVMBasicBlockRef leave_edge(struct build *u, unsigned from, int to, LLVMBasicBl
     var_remove(&out, &x->dirty);
     if (!x->flags_live)
         out = var_but_flags(&out);
-    if (!out.bits[0] && !out.bits[1])
+    var_set in = late_absent_at_end(u, from);
+    var_remove(&in, &x->absent);
+    if (!out.bits[0] && !out.bits[1] && !in.bits[0] && !in.bits[1])
         return target;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(u->at);
     LLVMBasicBlockRef edge = build_block(u);
@@ -232,6 +242,7 @@ LLVMBasicBlockRef leave_edge(struct build *u, unsigned from, int to, LLVMBasicBl
     if (u->r->precise)
         out = flow_leaving_dirty(u, from);
     leave_store(u, &out);
+    leave_load(u, &in);
     exact_at(u, build_constant(u, u->r->blocks[to].pc));
     LLVMBuildBr(u->at, target);
     LLVMPositionBuilderAtEnd(u->at, here);

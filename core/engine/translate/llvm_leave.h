@@ -16,8 +16,10 @@ void leave_set_call_convention(const struct jit *j, LLVMValueRef call);
 // Writes to guest_cpu what may be newer in variables, but for the passed registers, which only precise code
 // writes.
 void leave_store(struct build *u, const var_set *dirty);
-// Fills the variables that the region uses, but for the passed registers, from guest_cpu.
-void leave_load_used(struct build *u);
+// Fills the variables, but for the passed registers, from guest_cpu; those that the block expects at its
+// start.
+void leave_load(struct build *u, const var_set *wanted);
+void leave_load_for(struct build *u, unsigned block);
 
 // Leaves the region, for its caller to go on at pc.
 void leave_to(struct build *u, LLVMValueRef pc, const var_set *dirty);

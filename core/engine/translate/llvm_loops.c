@@ -110,7 +110,7 @@ static void call_check(struct build *u, const char *name, uint64_t cold_pc, LLVM
     exact_at(u, build_constant(u, cold_pc));
     LLVMBuildStore(u->at, build_constant(u, cold_pc), build_cpu_field(u, offsetof(cpu, cold_pc)));
     LLVMValueRef pc = leave_call(u, leave_glue(u, name));
-    leave_load_used(u);
+    leave_load(u, &u->used);
     build_branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntEQ, pc, build_constant(u, cold_pc), ""), as_expected,
                         not_so);
     LLVMPositionBuilderAtEnd(u->at, not_so);
@@ -213,7 +213,7 @@ static void call_kernel(struct build *u, const struct region_loop *loop)
     exact_at(u, build_constant(u, loop->guard.header));
     LLVMBuildStore(u->at, build_constant(u, loop->guard.header), build_cpu_field(u, offsetof(cpu, cold_pc)));
     leave_call(u, leave_glue(u, GLUE_WAY_BACK(loop)));
-    leave_load_used(u);
+    leave_load(u, &u->used);
     LLVMBuildBr(u->at, x->again);
 }
 

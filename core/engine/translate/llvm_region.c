@@ -13,6 +13,7 @@
 #include "llvm_exact.h"
 #include "llvm_flow.h"
 #include "llvm_jit.h"
+#include "llvm_late.h"
 #include "llvm_leave.h"
 #include "llvm_loops.h"
 #include "llvm_near.h"
@@ -169,7 +170,7 @@ static void copy_blocks(struct build *u)
     for (unsigned n = 0; n < r->block_count && !u->failed; n++) {
         unsigned i = order[n];
         const struct region_block *b = &r->blocks[i];
-        LLVMBasicBlockRef body = build_block(u);
+        LLVMBasicBlockRef body = u->block[i].body = build_block(u);
         u->newer = (var_set){0};
         LLVMPositionBuilderAtEnd(u->at, body);
         if (b->count) {
@@ -193,7 +194,6 @@ static void copy_blocks(struct build *u)
         }
         u->block[i].end = LLVMGetInsertBlock(u->at);
         u->block[i].newer = u->newer;
-        u->block[i].body = body;
         near_end_block(u, i);
     }
 }
@@ -233,7 +233,7 @@ static LLVMBasicBlockRef add_entry(struct build *u, unsigned index)
     LLVMPositionBuilderAtEnd(u->at, begin);
     if (makes_calls(u->r))
         check_stack(u, u->r->entries[index]);
-    leave_load_used(u);
+    leave_load_for(u, index);
     if (index)
         check_entry_budget(u, index);
     LLVMBuildBr(u->at, u->block[index].start);
@@ -315,6 +315,7 @@ void llvm_region_build(struct build *u)
         early_add_stores(u);
         flow_find_dirty(u);
         flow_find_live_flags(u);
+        late_add_loads(u);
         for (unsigned i = 0; i < r->block_count; i++) {
             add_terminator(u, i);
             if ((i == 0 && r->blocks[i].count) || r->blocks[i].loop_header)

@@ -27,10 +27,12 @@ void var_remove(var_set *s, const var_set *others)
     s->bits[1] &= ~others->bits[1];
 }
 
-void var_keep(var_set *s, const var_set *others)
+bool var_keep(var_set *s, const var_set *others)
 {
+    const var_set old = *s;
     s->bits[0] &= others->bits[0];
     s->bits[1] &= others->bits[1];
+    return old.bits[0] != s->bits[0] || old.bits[1] != s->bits[1];
 }
 
 var_set var_but_flags(const var_set *s)

@@ -29,7 +29,8 @@ bool var_has(const var_set *s, unsigned var);
 // Adds the others; whether that changed the set.
 bool var_join(var_set *s, const var_set *other);
 void var_remove(var_set *s, const var_set *others);
-void var_keep(var_set *s, const var_set *others); // removes all but these
+// Removes all but these; whether that changed the set.
+bool var_keep(var_set *s, const var_set *others);
 // Without the flags: where what follows sets them before it reads them.
 var_set var_but_flags(const var_set *s);
 
