@@ -47,6 +47,12 @@ void machine_destroy(machine *m);
 // Runs up to budget guest instructions (UINT64_MAX: until something happens).
 enum machine_state machine_run(machine *m, uint64_t budget);
 
+// Of a machine that is not run: has what earlier runs of the program have asked for in vain translated, for
+// later ones, with config.cache_folder. machine_destroy comes back when that is done.
+void machine_translate_rest(machine *m);
+// About how long (ns) m has interpreted what it asked to be translated: what later runs could save by that.
+uint64_t machine_interpreted_ns(const machine *m);
+
 // The guest's exit status, 0..255; for MACHINE_FAULTED 128 + signal.
 int machine_exit_status(const machine *m);
 // What ended it, for MACHINE_FAULTED.

@@ -103,6 +103,12 @@ static void set_entering(machine *m, bool entering)
     translate_set_entered(g->translator, entering);
 }
 
+uint64_t machine_interpreted_ns(const machine *m)
+{
+    const struct translator *t = m->guest.translator;
+    return t && !translator_is_copy() ? translate_interpreted_ns(t) : 0;
+}
+
 static void stop_translator(machine *m)
 {
     set_entering(m, false);
@@ -120,6 +126,18 @@ static void switch_verify(machine *m)
     g->verify = !g->verify; // only now: the compile thread has looked at it
     if (g->translating)
         start_translator(m);
+}
+
+void machine_translate_rest(machine *m)
+{
+    // Only a run tells whether the guest handles faults.
+    for (unsigned precise = 0; precise < 2; precise++) {
+        stop_translator(m);
+        m->guest.precise_faults = precise;
+        start_translator(m);
+        if (m->guest.translator)
+            translate_rest(m->guest.translator);
+    }
 }
 
 // Follows the engine and precise_faults. Precise code serves every need: there is one change at most.

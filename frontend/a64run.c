@@ -22,6 +22,7 @@
 #include "frontend/record/counters.h"
 #include "frontend/record/explain.h"
 #include "frontend/record/profile.h"
+#include "frontend/translate_behind.h"
 
 enum { STATUS_OWN = 125, STATUS_NOT_PROGRAM = 126, STATUS_NO_FILE = 127 };
 
@@ -59,15 +60,16 @@ static void report_fault(const machine *m, const char *program)
     free(function);
 }
 
-// A run of --prepare: pieces of translated code that it began with, and had when the program ended.
-struct preparation {
-    uint64_t kept, pieces;
+// What translating has come to in a run.
+struct outcome {
+    uint64_t kept, pieces; // of translated code: that it began with, and had when the program ended
+    uint64_t interpreted_ns; // machine_interpreted_ns
     bool done; // it has come to the end
 };
 
-// Returns the exit status. preparation: NULL, or what is to be filled in.
-static int run(const struct machine_config *config, const struct options *options,
-               struct preparation *preparation, struct failure *failure)
+// Returns the exit status.
+static int run(const struct machine_config *config, const struct options *options, struct outcome *outcome,
+               struct failure *failure)
 {
     struct error error;
     machine *m = machine_create(config, &error);
@@ -100,16 +102,15 @@ static int run(const struct machine_config *config, const struct options *option
              stats.verify_failures);
         status = STATUS_OWN;
     }
+    *outcome = (struct outcome){stats.cached_regions, stats.translated_regions, machine_interpreted_ns(m),
+                                !failure->text};
     machine_destroy(m);
-    if (preparation) {
-        *preparation = (struct preparation){stats.cached_regions, stats.translated_regions, !failure->text};
-    }
     return status;
 }
 
-// Everything between the command line and the run. Returns the exit status. preparation: as above.
+// Everything between the command line and the run, or what takes its place. Returns the exit status.
 static int set_up_and_run(const struct options *options, const struct settings *settings,
-                          struct preparation *preparation, struct failure *failure)
+                          struct outcome *outcome, struct failure *failure)
 {
     static struct machine_setup setup;
     struct program_grants grants = {0};
@@ -126,10 +127,13 @@ static int set_up_and_run(const struct options *options, const struct settings *
     if (program_grants_make(&grants, &setup.grants, &options->folders, options->program[0], failure) &&
         machine_setup_fill(&setup, options, settings, true, failure)) {
         setup.config.cwd = grants.cwd;
-        setup.config.prepare = preparation;
-        if (!preparation || setup.config.cache_folder ||
-            fail(failure, STATUS_USAGE, "--prepare: there is nowhere to keep translated code")) {
-            status = run(&setup.config, options, preparation, failure);
+        setup.config.prepare = options->request == REQUEST_PREPARE;
+        setup.config.leaves_rest = !setup.config.prepare && translate_behind_is_wanted();
+        if (options->request == REQUEST_TRANSLATE_REST) {
+            status = translate_behind_run(&setup.config, failure);
+        } else if (!setup.config.prepare || setup.config.cache_folder ||
+                   fail(failure, STATUS_USAGE, "--prepare: there is nowhere to keep translated code")) {
+            status = run(&setup.config, options, outcome, failure);
         }
     }
     program_grants_end(&grants);
@@ -147,18 +151,18 @@ static int report(struct failure *failure, int status)
 
 // A round of --prepare, in a process of its own, as the program may leave anything behind. Returns that one's
 // exit status.
-static int run_round(const struct options *options, const struct settings *settings,
-                     struct preparation *preparation, struct failure *failure)
+static int run_round(const struct options *options, const struct settings *settings, struct outcome *outcome,
+                     struct failure *failure)
 {
     int status = 0;
-    preparation->done = false;
+    outcome->done = false;
     pid_t pid = fork();
     if (pid == 0) {
         int nowhere = open("/dev/null", O_WRONLY);
         if (nowhere >= 0) {
             dup2(nowhere, STDOUT_FILENO);
         }
-        exit(report(failure, set_up_and_run(options, settings, preparation, failure)));
+        exit(report(failure, set_up_and_run(options, settings, outcome, failure)));
     }
     if (pid < 0 || waitpid(pid, &status, 0) != pid) {
         fail(failure, STATUS_USAGE, "--prepare: no process for the program: %s", strerror(errno));
@@ -175,8 +179,7 @@ static int prepare(const struct options *options, struct settings *settings, str
         fail(failure, STATUS_USAGE, "--prepare: this build has no translator: every program is interpreted");
         return STATUS_OWN;
     }
-    struct preparation *now =
-        mmap(NULL, sizeof *now, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct outcome *now = mmap(NULL, sizeof *now, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (now == MAP_FAILED) {
         fail(failure, STATUS_USAGE, "--prepare: no memory: %s", strerror(errno));
         return STATUS_OWN;
@@ -214,8 +217,11 @@ int main(int argc, char **argv)
             a64run_options_print_help(stdout);
             status = 0;
         } else {
-            status = options.request == REQUEST_PREPARE ? prepare(&options, &settings, &failure)
-                                                        : set_up_and_run(&options, &settings, NULL, &failure);
+            struct outcome outcome = {0};
+            status = options.request == REQUEST_PREPARE
+                         ? prepare(&options, &settings, &failure)
+                         : set_up_and_run(&options, &settings, &outcome, &failure);
+            translate_behind_start(outcome.interpreted_ns, argc, argv);
         }
     }
     status = report(&failure, status);

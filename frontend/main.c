@@ -34,6 +34,7 @@ static int answer(struct options *options, struct settings *settings)
     case REQUEST_COMPARE: return bench_compare(options);
     case REQUEST_RERUN: return rerun_run(options, settings);
     case REQUEST_PREPARE: return prepare_run(options, settings);
+    case REQUEST_TRANSLATE_REST: break; // a64run's
     case REQUEST_DOCTOR:
     case REQUEST_FEATURES: break; // screen_run's
     }

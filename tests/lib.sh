@@ -10,6 +10,7 @@ set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 suite=${here##*/}
+export NEURODOOM_TRANSLATE_BEHIND=off # no test leaves a process behind
 build=$(realpath "${1:?usage: $0 BUILD_DIR [TEST…]}")
 tests=("${@:2}") # or --list
 wads=/usr/share/games/doom

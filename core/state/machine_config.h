@@ -76,6 +76,8 @@ struct machine_config {
     // Compiles at once whatever turns out to be hot, and before the machine is destroyed everything that was
     // asked for, so that the cache is good for later runs.
     bool prepare;
+    // Compiles no more than what pays in this run: for later ones machine_translate_rest will.
+    bool leaves_rest;
     const char *dispatch_model; // base path of the dispatch net's files; NULL = mode off for good
     enum machine_dispatch dispatch;
     const char *loop_models; // folder of the three nets for loops; NULL = no loop is ever replaced

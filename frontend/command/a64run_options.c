@@ -15,6 +15,7 @@ static const struct option own_options[] = {
     {"count", OPTION_PATH, 0, offsetof(struct options, count)},
     {"explain-loop", OPTION_LOOP, 0, 0},
     {"prepare", OPTION_REQUEST, 0, REQUEST_PREPARE},
+    {"translate-rest", OPTION_REQUEST, 0, REQUEST_TRANSLATE_REST},
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
@@ -82,6 +83,10 @@ void a64run_options_print_help(FILE *stream)
         "                   to nothing is left to translate, and keep the result for later runs. What it\n"
         "                   writes to standard output is dropped; standard input has to be a file, which\n"
         "                   each run reads from where it stands, or nothing\n"
+        "  --translate-rest translate what earlier runs of PROGRAM have shown to be worth it, without\n"
+        "                   running it. A run that leaves much of that starts this by itself when it\n"
+        "                   ends, as a process of the lowest priority, so that the next run is fast; not\n"
+        "                   where NEURODOOM_TRANSLATE_BEHIND=off is in the environment\n"
         "  --help           show this text\n"
         "\n"
         "Exit status: that of PROGRAM, 128 + N if signal N ended it; 125 if a64run itself fails or\n"

@@ -24,11 +24,12 @@ static unsigned heat_at(const struct slot *s)
     return atomic_load_explicit(&s->heat, memory_order_relaxed);
 }
 
-// The heat that is worth compiling the region for. Compiling takes about five times as long, 0.2 to 0.3 ms an
-// instruction; but code that is hot goes on to be, in later runs, too, and the compile thread lags behind.
-static unsigned cost_of(const struct region *r)
+// The heat that is worth compiling the region for. Compiling takes 0.2 ms an instruction: where somebody will
+// compile for later runs, what has been interpreted for as long. Else a fifth of that: code that is hot goes
+// on to be, in later runs, too.
+static unsigned cost_of(const struct translator *t, const struct region *r)
 {
-    return 50 + 4 * r->op_count;
+    return (50 + 4 * r->op_count) * (t->guest->config.leaves_rest ? 5 : 1);
 }
 
 static bool is_wanted(const struct slot *s)
@@ -67,7 +68,7 @@ static void add_entry(uint32_t *entries, unsigned *heat, unsigned *count, uint32
 }
 
 // Finds *r anew, with all entries: where it has been asked for often, s among these, and those that it has
-// had.
+// had. At leisure loops get none: they are come to from where the region begins.
 static bool find_with_entries(struct translator *t, const struct slot *s, const struct region_source *source,
                               struct region *r)
 {
@@ -77,7 +78,9 @@ static bool find_with_entries(struct translator *t, const struct slot *s, const 
         const struct slot *x = &t->slots[i];
         bool was_one = is_compiled(x) && x->home == entries[0];
         unsigned own = x == s || was_one ? UINT32_MAX : is_wanted(x) ? heat_at(x) : 0;
-        if (x->pc != entries[0] && own >= FIRST_LOOK && region_has(r, x->pc))
+        if (t->at_leisure && region_loops_at(r, x->pc))
+            own = 0;
+        if (x->pc != entries[0] && own >= (t->at_leisure ? WORTH_HEAT : FIRST_LOOK) && region_has(r, x->pc))
             add_entry(entries, heat, &count, x->pc, own);
     }
     return region_find(r, entries, count, source);
@@ -96,7 +99,8 @@ static unsigned find_hosts(const struct translator *t, const struct slot *s, con
     unsigned count = 0, slot_count = t->slot_count;
     for (unsigned i = 0; i < slot_count && count < 256; i++) {
         const struct slot *x = &t->slots[i];
-        if (x->pc < s->pc && s->pc - x->pc < HOST_DISTANCE && (is_wanted(x) || is_compiled(x)))
+        if (x->pc < s->pc && s->pc - x->pc < HOST_DISTANCE &&
+            (t->at_leisure ? x->is_called : is_wanted(x) || is_compiled(x)))
             all[count++] = x;
     }
     qsort(all, count, sizeof *all, by_pc);
@@ -105,16 +109,30 @@ static unsigned find_hosts(const struct translator *t, const struct slot *s, con
     return count - first;
 }
 
+// At leisure: the function that s is in, if there is one that has been called by its address.
+static bool find_function(struct translator *t, const struct slot *s, const struct region_source *source,
+                          struct region *r)
+{
+    const struct slot *hosts[HOSTS_MAX];
+    unsigned count = s->is_called ? 0 : find_hosts(t, s, hosts);
+    while (count-- > 0)
+        if (region_find(r, &hosts[count]->pc, 1, source) && region_has(r, s->pc))
+            return find_with_entries(t, s, source, r);
+    return region_find(r, &s->pc, 1, source) && find_with_entries(t, s, source, r);
+}
+
 bool choose_region(struct translator *t, const struct slot *s, const struct region_source *source,
                    struct region *r)
 {
     const struct slot *hosts[HOSTS_MAX];
     if (!region_find(r, &s->pc, 1, source) || t->eager)
         return r->op_count;
-    unsigned alone = cost_of(r), hosts_count = find_hosts(t, s, hosts);
+    if (t->at_leisure)
+        return find_function(t, s, source, r);
+    unsigned alone = cost_of(t, r), hosts_count = find_hosts(t, s, hosts);
     for (unsigned i = 0; i < hosts_count; i++)
         if (region_find(r, &hosts[i]->pc, 1, source) && region_has(r, s->pc) &&
-            (cost_of(r) <= 2 * alone || heat_of(t, r) >= cost_of(r)))
+            (cost_of(t, r) <= 2 * alone || heat_of(t, r) >= cost_of(t, r)))
             return find_with_entries(t, s, source, r);
     return region_find(r, &s->pc, 1, source) && find_with_entries(t, s, source, r);
 }
@@ -132,7 +150,8 @@ static bool is_in_work(const struct translator *t, const struct region *r)
 bool choose_now(struct translator *t, const struct slot *s, const struct region *r, bool is_loaded,
                 uint16_t *wanted)
 {
-    if (t->eager || (heat_of(t, r) >= cost_of(r) + (is_loaded ? 0 : LOADING_COST) && !is_in_work(t, r)))
+    if (t->eager || t->at_leisure ||
+        (heat_of(t, r) >= cost_of(t, r) + (is_loaded ? 0 : LOADING_COST) && !is_in_work(t, r)))
         return true;
     unsigned next = heat_at(s) + heat_at(s) / 2 + 1;
     *wanted = next < UINT16_MAX ? (uint16_t)next : UINT16_MAX;

@@ -119,6 +119,8 @@ static void begin_work(struct translator *t, const struct region *r)
         for (unsigned k = 0; k < r->entry_count; k++)
             if (t->slots[i].pc == r->entries[k])
                 t->slots[i].in_work = true;
+    if (t->at_leisure)
+        rest_cover(t, r);
     pthread_mutex_lock(&t->lock);
     for (unsigned i = 0; i < t->queued; i++) {
         if (!t->queue[i]->in_work)
@@ -224,7 +226,7 @@ void *compile_thread(void *user)
     struct compiler compiler = {0};
     bool works = true;
     pthread_mutex_lock(&t->lock);
-    bool to_the_end = t->guest->config.prepare;
+    bool to_the_end = t->guest->config.prepare || t->at_leisure;
     while (works && !(t->quit && (!to_the_end || !t->queued))) {
         if (!t->queued) {
             pthread_cond_wait(&t->wake, &t->lock);

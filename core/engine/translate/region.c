@@ -346,6 +346,12 @@ bool region_has(const struct region *r, uint32_t pc)
     return false;
 }
 
+bool region_loops_at(const struct region *r, uint32_t pc)
+{
+    int block = find_block(r, pc, 0);
+    return block >= 0 && r->blocks[block].loop_header;
+}
+
 bool region_find(struct region *r, const uint32_t *entries, unsigned count,
                  const struct region_source *source)
 {

@@ -116,6 +116,9 @@ bool region_find(struct region *r, const uint32_t *entries, unsigned count,
 // Whether the code at pc is part of the region, and not only of a copy that is inlined.
 bool region_has(const struct region *r, uint32_t pc);
 
+// Whether a loop of the region begins at pc, in code that is no copy.
+bool region_loops_at(const struct region *r, uint32_t pc);
+
 // The code of the loop that begins at block header, if it consists of blocks as in struct region_loop, whose
 // blocks and count are filled in: from its first instruction to its branch back, in words, of which there is
 // room for max. Returns how many, or 0.

@@ -178,6 +178,11 @@ void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
         s->state = SLOT_QUEUED;
 }
 
+uint64_t translate_interpreted_ns(const struct translator *t)
+{
+    return (uint64_t)t->heat * HEAT_NS;
+}
+
 void translate_note_end(struct translator *t, uint32_t pc)
 {
     const struct guest *g = t->guest;
@@ -187,7 +192,7 @@ void translate_note_end(struct translator *t, uint32_t pc)
         s->ends_code = true;
 }
 
-static void request_if_cold(struct translator *t, struct slot *s)
+void request_if_cold(struct translator *t, struct slot *s)
 {
     if (s && s->state == SLOT_COLD && enqueue(t, s))
         s->state = SLOT_QUEUED;

@@ -56,6 +56,7 @@ target_sources(core PRIVATE
   engine/translate/region.c
   engine/translate/translate.c
   engine/translate/translate_cache.c
+  engine/translate/translate_rest.c
   engine/translate/translate_objects.c
   engine/translate/translate_places.c
   engine/translate/translate_slots.c

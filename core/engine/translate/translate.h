@@ -58,6 +58,13 @@ bool translate_enter_code(struct translator *t);
 // Translates the code at pc, also what has never run, and waits for it.
 void translate_now(struct translator *t, uint32_t pc);
 
+// How long (ns) this run has interpreted code that it asked for, roughly: what translated code could have
+// saved.
+uint64_t translate_interpreted_ns(const struct translator *t);
+// Has what earlier runs have asked for translated before the translator is destroyed, without the program
+// running: it is loaded, as is the cache.
+void translate_rest(struct translator *t);
+
 // Drops what was translated from the pages of [address, address + length). Async-signal-safe.
 void translate_forget(struct translator *t, uint64_t address, uint64_t length);
 
@@ -108,6 +115,15 @@ static inline bool translator_is_copy(void)
     return false;
 }
 static inline void translator_destroy(struct translator *t)
+{
+    (void)t;
+}
+static inline uint64_t translate_interpreted_ns(const struct translator *t)
+{
+    (void)t;
+    return 0;
+}
+static inline void translate_rest(struct translator *t)
 {
     (void)t;
 }

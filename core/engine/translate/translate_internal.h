@@ -27,8 +27,10 @@ enum {
     EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
     EXECUTED_PAGES_MAX = 4096,
     BRANCHES_MAX = 1 << 16, // that are remembered
-    HEAT = 20000, // instructions that are interpreted: 10 us or so
+    HEAT = 20000, // instructions that are interpreted: so many ns or so
+    HEAT_NS = 10000,
     HEAT_MOST = 400, // by one request: what was counted may be another state's
+    WORTH_HEAT = 10, // at leisure: 0.1 ms, as long as an instruction or two take to compile
     FIRST_LOOK = 30, // heat at which it is first asked whether code is worth compiling
     WORTH_SAVING = 200, // heat that is worth writing the cache anew
     GLUE_MAX = 256, // functions and tables that regions share
@@ -64,6 +66,7 @@ struct slot {
     atomic_ushort heat; // what has been interpreted of it so far, in earlier runs, too, in units of HEAT
     uint16_t wanted; // so much before it is looked at once more; 0: FIRST_LOOK
     bool ends_code; // translated code has gone on there (translate_note_end)
+    bool is_called; // by its address: known at leisure
     atomic_bool in_work; // a region with this entry is being compiled, or has been and is not yet installed
 };
 
@@ -169,6 +172,7 @@ struct translator {
     struct branch_record *branches;
     unsigned branch_count;
     bool eager; // compiles what is asked for at once
+    bool at_leisure; // while the program does not run (translate_rest.c)
     uint64_t interpreted; // instructions, when code was last asked for
     unsigned heat; // of this run
     bool compiled_any; // or tried to
@@ -235,6 +239,8 @@ bool translate_install_glue(struct translator *t);
 // ---- translate.c ----
 // Has the region at pc compiled once more; the one that is there serves until then.
 void translate_again(struct translator *t, uint32_t pc);
+// Has the code at the slot compiled, unless that has been asked for.
+void request_if_cold(struct translator *t, struct slot *s);
 
 // ---- choose.c ----
 // What is worth compiling. Both are asked by the compile thread, to which slots are guesses.
@@ -247,6 +253,10 @@ bool choose_region(struct translator *t, const struct slot *s, const struct regi
 // If not, *wanted is the heat of s to wait for.
 bool choose_now(struct translator *t, const struct slot *s, const struct region *r, bool is_loaded,
                 uint16_t *wanted);
+
+// ---- translate_rest.c ----
+// At leisure the region is going to be compiled: where it is not entered any more, nothing is asked for.
+void rest_cover(struct translator *t, const struct region *r);
 
 // ---- compile_thread.c ----
 // The thread's function; its argument is the translator.

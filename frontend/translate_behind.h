@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What a run asked to have translated and could not wait for, translated when it has ended, in a process of
+// its own and at the lowest priority: the run itself pays for no more than what pays for it, and the next one
+// is fast.
+#ifndef FRONTEND_TRANSLATE_BEHIND_H
+#define FRONTEND_TRANSLATE_BEHIND_H
+
+#include <stdint.h>
+
+#include "core/core.h"
+#include "frontend/base/status.h"
+
+// Whether that is wanted: it can be forbidden by the environment.
+bool translate_behind_is_wanted(void);
+
+// Starts that process, silently, if a run that interpreted for so long is worth it: a64run with the arguments
+// of this one (argv, argc of them) and the option for translate_behind_run. Does not wait.
+void translate_behind_start(uint64_t interpreted_ns, int argc, char *const *argv);
+
+// That process's work, on a machine that is made of config and not run. Does nothing if another one is at it
+// for the same user, or there is no place to keep it. Returns the exit status.
+int translate_behind_run(const struct machine_config *config, struct failure *failure);
+
+#endif
