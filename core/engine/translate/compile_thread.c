@@ -13,6 +13,8 @@
 #include "translate_internal.h"
 #include "translator_identity.h"
 
+enum { CALLEES = 1 << 16 };
+
 static bool read_page(void *user, uint32_t address, uint8_t *bytes)
 {
     struct translator *t = ((void **)user)[0];
@@ -42,17 +44,49 @@ static struct branch_counts branch_counts(void *user, uint32_t pc)
     return branch_seen(t, pc);
 }
 
+// How often each function is called in the program's code, by a part of its address (where two share it, that
+// is both together), 255 at most. NULL without memory for it.
+static uint8_t *count_calls(struct translator *t)
+{
+    uint8_t *counts = calloc(CALLEES, sizeof *counts), bytes[GUEST_PAGE];
+    void *user[] = {t};
+    for (uint64_t page = 0; counts && page < GUEST_SPACE; page += GUEST_PAGE) {
+        if (!(t->guest->memory.pages[page / GUEST_PAGE] & PROT_EXEC) ||
+            !read_page(user, (uint32_t)page, bytes))
+            continue;
+        for (uint32_t at = 0; at < GUEST_PAGE; at += 4) {
+            uint32_t word;
+            op o;
+            memcpy(&word, bytes + at, sizeof word);
+            if (isa_decode(word, page + at, &o) != INSN_bl)
+                continue;
+            uint8_t *count = &counts[(((uint32_t)page + at) / 4 + (uint32_t)o.disp) % CALLEES];
+            *count += *count < UINT8_MAX;
+        }
+    }
+    return counts;
+}
+
 // What the compile thread works with: LLVM, which is loaded when there is something to compile.
 struct compiler {
     const struct jit_functions *functions;
     struct jit *jit;
     struct region *region; // room for the next one
+    uint8_t *calls; // count_calls; NULL: not counted yet
 };
 
 static bool is_usable(void *user, unsigned insn)
 {
     const struct compiler *compiler = ((void **)user)[1];
     return !compiler->jit || compiler->functions->usable(compiler->jit, insn);
+}
+
+static unsigned calls(void *user, uint32_t pc)
+{
+    struct compiler *compiler = ((void **)user)[1];
+    if (!compiler->calls)
+        compiler->calls = count_calls(((void **)user)[0]);
+    return compiler->calls ? compiler->calls[pc / 4 % CALLEES] : UINT8_MAX;
 }
 
 static bool module_path(const struct translator *t, char *path, size_t size)
@@ -176,7 +210,7 @@ static void pack(struct translator *t, struct compiled *c)
 static bool serve(struct translator *t, struct compiler *compiler, const struct slot *s)
 {
     void *user[2] = {t, compiler};
-    struct region_source source = {user, read_page, is_taken_in, is_usable, branch_counts};
+    struct region_source source = {user, read_page, is_taken_in, is_usable, calls, branch_counts};
     struct compiled *c = calloc(1, sizeof *c);
     if (!compiler->region)
         compiler->region = malloc(sizeof *compiler->region);
@@ -239,6 +273,7 @@ void *compile_thread(void *user)
     }
     pthread_mutex_unlock(&t->lock);
     free(compiler.region);
+    free(compiler.calls);
     if (compiler.jit)
         compiler.functions->destroy(compiler.jit);
     return NULL;

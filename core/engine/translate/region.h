@@ -21,6 +21,7 @@ enum {
     REGION_LOOPS_MAX = 24,
     REGION_LOOP_BLOCKS_MAX = 6,
     REGION_ENTRIES_MAX = 16,
+    REGION_CONTEXTS_MAX = 32,
 };
 
 struct region_op {
@@ -34,7 +35,7 @@ enum region_end {
     END_NEXT, // goes on at `next`
     END_BRANCH, // conditional: at `taken` or `next`; the last op is the branch
     END_CALL, // BL: calls target_pc, then goes on at `next`
-    END_CALL_INDIRECT, // BLR, likewise
+    END_CALL_INDIRECT, // BLR, likewise; BR of an inlined callee, which goes on where that returns to
     END_INDIRECT, // BR and RET: leaves the region
     END_RETURN, // RET of an inlined callee: at `next` if the target is target_pc, else leaves the region
     END_STEP, // the interpreter runs the instruction at target_pc, then `next`
@@ -90,8 +91,9 @@ struct region {
     // what region.c works with
     struct region_context {
         uint32_t return_pc;
+        uint32_t entry; // of the callee
         uint16_t caller; // the context that calls
-    } contexts[32];
+    } contexts[REGION_CONTEXTS_MAX];
     unsigned context_count;
 };
 
@@ -104,6 +106,8 @@ struct region_source {
     bool (*executed)(void *user, uint32_t pc);
     // Whether instructions of this kind (enum insn) can be translated.
     bool (*usable)(void *user, unsigned insn);
+    // How many calls of the code at pc the program has, be it that they never run.
+    unsigned (*calls)(void *user, uint32_t pc);
     // How often the conditional branch at pc has been seen to go either way.
     struct branch_counts (*branch_counts)(void *user, uint32_t pc);
 };
