@@ -83,13 +83,15 @@ static int64_t place(struct linux_process *p, uint64_t hint, uint64_t length, ui
 // the guest has mapped it twice, the second one is not steady, because a store there changes the first.
 static void mark_frame(struct memory *m, uint64_t address, uint64_t length, uint64_t offset)
 {
-    if (m->has_steady)
+    if (m->has_frame)
         return;
     uint64_t start = offsetof(struct device_page, frame), end = offsetof(struct device_page, ring);
     start = start > offset ? start : offset;
     end = end < offset + length ? end : offset + length;
-    if (start < end)
+    if (start < end) {
         memory_set_steady(m, address + start - offset, end - start);
+        m->has_frame = true;
+    }
 }
 
 int64_t sys_mmap(struct linux_process *p, const uint64_t *a)

@@ -64,7 +64,7 @@ int memory_clear(struct memory *m)
     madvise(m->pages, PAGE_COUNT, MADV_DONTNEED); // private anonymous memory: reads as zero again
     memset(m->has_ops, 0, sizeof m->has_ops);
     m->mapped = 0;
-    m->has_steady = false;
+    m->has_frame = false;
     return 0;
 }
 
@@ -396,7 +396,6 @@ int memory_move(struct memory *m, uint64_t from, uint64_t length, uint64_t to)
 
 void memory_set_steady(struct memory *m, uint64_t address, uint64_t length)
 {
-    m->has_steady = true;
     for (uint64_t i = address / GUEST_PAGE; i < (address + length) / GUEST_PAGE; i++)
         m->pages[i] |= MEMORY_STEADY;
 }

@@ -41,7 +41,7 @@ struct memory {
     uint8_t *pages; // [GUEST_SPACE / GUEST_PAGE]; below 2 GiB
     uint64_t limit; // bytes that the guest may have mapped privately, other than PROT_NONE
     uint64_t mapped; // bytes that it has
-    bool has_steady; // some page is, or was, MEMORY_STEADY
+    bool has_frame; // a device's is mapped, or was: what maps it first is MEMORY_STEADY
     bool has_ops[MEMORY_OPS_CHUNKS]; // the chunk's ops are accessible
     struct reservation host;
     struct journal *journal; // NULL: nobody has ever wanted to come back to a moment

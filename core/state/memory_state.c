@@ -280,11 +280,11 @@ void memory_save(struct memory *m, int device_fd, struct saved *s)
     }
     uint32_t count = 0;
     size_t at = s->size;
-    SAVED(s, m->has_steady);
+    SAVED(s, m->has_frame);
     SAVED(s, count); // put right below
     count = each_run(m, &shared, NULL, s);
     if (!s->failed)
-        memcpy(s->data + at + sizeof m->has_steady, &count, sizeof count);
+        memcpy(s->data + at + sizeof m->has_frame, &count, sizeof count);
     ZSTD_CCtx *z = ZSTD_createCCtx();
     if (!z) {
         saved_fail(s, "there is not enough memory to save the state");
@@ -302,7 +302,7 @@ void memory_save(struct memory *m, int device_fd, struct saved *s)
 struct memory_plan {
     struct run *runs;
     uint32_t count;
-    bool has_steady;
+    bool has_frame;
     int device_fd;
     const uint8_t *stream; // compressed contents
     size_t size;
@@ -383,16 +383,16 @@ static bool read_runs(struct memory_plan *plan, uint64_t limit, struct saved *s)
 struct memory_plan *memory_plan_load(struct memory *m, int device_fd, uint64_t limit, struct saved *s)
 {
     uint32_t count = 0;
-    uint8_t has_steady = false;
-    SAVED(s, has_steady);
+    uint8_t has_frame = false;
+    SAVED(s, has_frame);
     SAVED(s, count);
-    saved_expect(s, has_steady <= 1 && count <= (s->size - s->at) / sizeof(struct run), "its map of memory");
+    saved_expect(s, has_frame <= 1 && count <= (s->size - s->at) / sizeof(struct run), "its map of memory");
     struct memory_plan *plan = s->failed ? NULL : calloc(1, sizeof *plan);
     if (!plan) {
         saved_fail(s, NO_MEMORY);
         return NULL;
     }
-    *plan = (struct memory_plan){.count = count, .has_steady = has_steady, .device_fd = device_fd};
+    *plan = (struct memory_plan){.count = count, .has_frame = has_frame, .device_fd = device_fd};
     plan->runs = malloc((count + 1) * sizeof *plan->runs);
     if (!plan->runs)
         saved_fail(s, NO_MEMORY);
@@ -484,7 +484,7 @@ bool memory_load(struct memory *m, const struct memory_plan *plan)
         good = map_run(m, plan, &plan->runs[i]);
     good = good && each_page(m, plan, put_page);
     m->limit = limit;
-    m->has_steady = plan->has_steady;
+    m->has_frame = plan->has_frame;
     free(shared.runs);
     return good;
 }
