@@ -130,7 +130,7 @@ static int set_up_and_run(const struct options *options, const struct settings *
         setup.config.prepare = options->request == REQUEST_PREPARE;
         setup.config.leaves_rest = !setup.config.prepare && translate_behind_is_wanted();
         if (options->request == REQUEST_TRANSLATE_REST) {
-            status = translate_behind_run(&setup.config, failure);
+            status = translate_behind_run(&setup.config, failure) ? 0 : STATUS_OWN;
         } else if (!setup.config.prepare || setup.config.cache_folder ||
                    fail(failure, STATUS_USAGE, "--prepare: there is nowhere to keep translated code")) {
             status = run(&setup.config, options, outcome, failure);

@@ -13,10 +13,7 @@
 
 #include "frontend/base/log.h"
 
-enum {
-    WORTH_NS = 30 * 1000 * 1000, // loading LLVM takes 20 ms
-    SECONDS_MOST = 120, // of processor time
-};
+enum { WORTH_NS = 30 * 1000 * 1000 }; // loading LLVM takes 20 ms
 
 extern char **environ;
 
@@ -55,34 +52,31 @@ void translate_behind_start(uint64_t interpreted_ns, int argc, char *const *argv
     free(arguments);
 }
 
-// Lets everybody else go first, and never hangs about.
+// Lets everybody else go first.
 static void stand_back(void)
 {
     const struct sched_param none = {0};
-    const struct rlimit most = {SECONDS_MOST, SECONDS_MOST};
     setpriority(PRIO_PROCESS, 0, 19);
     sched_setscheduler(0, SCHED_IDLE, &none);
-    setrlimit(RLIMIT_CPU, &most);
 }
 
-int translate_behind_run(const struct machine_config *config, struct failure *failure)
+bool translate_behind_run(const struct machine_config *config, struct failure *failure)
 {
     int folder = config->cache_folder ? open(config->cache_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    int status = 0;
-    stand_back();
-    if (folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) == 0) {
-        struct error error;
-        machine *m = machine_create(config, &error);
-        if (m) {
-            machine_translate_rest(m);
-            machine_destroy(m);
-        } else {
-            fail(failure, STATUS_USAGE, "%s", error.text);
-            status = STATUS_USAGE;
-        }
+    if (folder < 0) {
+        return fail(failure, STATUS_USAGE, "--translate-rest: there is nowhere to keep translated code");
     }
-    if (folder >= 0) {
+    if (flock(folder, LOCK_EX | LOCK_NB) != 0) {
         close(folder);
+        return fail(failure, STATUS_USAGE, "--translate-rest: another process is at it: wait for that");
     }
-    return status;
+    struct error error;
+    stand_back();
+    machine *m = machine_create(config, &error);
+    if (m) {
+        machine_translate_rest(m);
+        machine_destroy(m);
+    }
+    close(folder);
+    return m || fail(failure, STATUS_USAGE, "%s", error.text);
 }

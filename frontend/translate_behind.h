@@ -5,6 +5,7 @@
 #ifndef FRONTEND_TRANSLATE_BEHIND_H
 #define FRONTEND_TRANSLATE_BEHIND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/core.h"
@@ -17,8 +18,8 @@ bool translate_behind_is_wanted(void);
 // of this one (argv, argc of them) and the option for translate_behind_run. Does not wait.
 void translate_behind_start(uint64_t interpreted_ns, int argc, char *const *argv);
 
-// That process's work, on a machine that is made of config and not run. Does nothing if another one is at it
-// for the same user, or there is no place to keep it. Returns the exit status.
-int translate_behind_run(const struct machine_config *config, struct failure *failure);
+// That process's work, on a machine that is made of config and not run. False if there is nowhere
+// to keep it, or another process is at it for the same user.
+bool translate_behind_run(const struct machine_config *config, struct failure *failure);
 
 #endif

@@ -261,7 +261,8 @@ void *compile_thread(void *user)
     bool works = true;
     pthread_mutex_lock(&t->lock);
     bool to_the_end = t->guest->config.prepare || t->at_leisure;
-    while (works && !(t->quit && (!to_the_end || !t->queued))) {
+    while (works && !(t->quit && (!to_the_end || !t->queued)) &&
+           !(t->at_leisure && t->compile_seconds > LEISURE_SECONDS)) {
         if (!t->queued) {
             pthread_cond_wait(&t->wake, &t->lock);
             continue;

@@ -139,7 +139,7 @@ void rest_cover(struct translator *t, const struct region *r)
             is_entry |= r->entries[k] == s->pc;
         bool was_entry = s->state == SLOT_CACHED && s->home == r->entries[0];
         bool is_asked = s->state == SLOT_COLD || s->state == SLOT_QUEUED;
-        if (is_entry || !region_loops_at(r, s->pc) || !(was_entry || is_asked))
+        if (is_entry || s->is_called || !region_loops_at(r, s->pc) || !(was_entry || is_asked))
             continue;
         s->state = SLOT_COLD;
         s->heat = 0;
