@@ -13,8 +13,6 @@
 #include "translate_internal.h"
 #include "translator_identity.h"
 
-enum { CALLEES = 1 << 16 };
-
 static bool read_page(void *user, uint32_t address, uint8_t *bytes)
 {
     struct translator *t = ((void **)user)[0];
@@ -43,6 +41,8 @@ static struct branch_counts branch_counts(void *user, uint32_t pc)
     const struct translator *t = ((void **)user)[0];
     return branch_seen(t, pc);
 }
+
+enum { CALLEES = 1 << 16 }; // told apart
 
 // How often each function is called in the program's code, by a part of its address (where two share it, that
 // is both together), 255 at most. NULL without memory for it.
