@@ -55,13 +55,14 @@ static uint8_t *count_calls(struct translator *t)
             !read_page(user, (uint32_t)page, bytes))
             continue;
         for (uint32_t at = 0; at < GUEST_PAGE; at += 4) {
-            uint32_t word;
+            uint32_t pc = (uint32_t)page + at, word;
             op o;
             memcpy(&word, bytes + at, sizeof word);
-            if (isa_decode(word, page + at, &o) != INSN_bl)
+            if (isa_decode(word, pc, &o) != INSN_bl)
                 continue;
-            uint8_t *count = &counts[(((uint32_t)page + at) / 4 + (uint32_t)o.disp) % CALLEES];
-            *count += *count < UINT8_MAX;
+            uint8_t *count = &counts[(pc / 4 + (uint32_t)o.disp) % CALLEES];
+            if (*count < UINT8_MAX)
+                ++*count;
         }
     }
     return counts;

@@ -180,7 +180,7 @@ void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
 
 uint64_t translate_interpreted_ns(const struct translator *t)
 {
-    return (uint64_t)t->heat * HEAT_NS;
+    return t->cache ? (uint64_t)t->heat * HEAT_NS : 0;
 }
 
 void translate_note_end(struct translator *t, uint32_t pc)
