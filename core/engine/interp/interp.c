@@ -22,7 +22,7 @@
 #include "interp_vector.h"
 #include "sequences.h"
 
-static handler_function decode_first, do_enter, do_counted;
+static handler_function decode_first, decode_later, do_enter, do_counted;
 
 static uint32_t handler_offset(handler_function *f)
 {
