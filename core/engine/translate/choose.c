@@ -80,7 +80,7 @@ static bool find_with_entries(struct translator *t, const struct slot *s, const 
         unsigned own = x == s || was_one ? UINT32_MAX : is_wanted(x) ? heat_at(x) : 0;
         if (t->at_leisure && region_loops_at(r, x->pc))
             own = 0;
-        if (x->pc != entries[0] && own >= (t->at_leisure ? WORTH_HEAT : FIRST_LOOK) && region_has(r, x->pc))
+        if (x->pc != entries[0] && own >= (t->at_leisure ? 1 : FIRST_LOOK) && region_has(r, x->pc))
             add_entry(entries, heat, &count, x->pc, own);
     }
     return region_find(r, entries, count, source);

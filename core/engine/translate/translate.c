@@ -170,8 +170,7 @@ void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
     unsigned more = new_heat(t, interpreted);
     t->heat += more;
     unsigned heat = atomic_load_explicit(&s->heat, memory_order_relaxed) + more;
-    if (heat > UINT16_MAX)
-        heat = UINT16_MAX;
+    heat = heat > UINT16_MAX ? UINT16_MAX : heat ? heat : 1; // who is called so often may be short
     atomic_store_explicit(&s->heat, (uint16_t)heat, memory_order_relaxed);
     bool is_ready = t->eager || heat >= (s->wanted ? s->wanted : FIRST_LOOK);
     if (s->state == SLOT_COLD && is_ready && enqueue(t, s))

@@ -30,7 +30,6 @@ enum {
     HEAT = 20000, // instructions that are interpreted: so many ns or so
     HEAT_NS = 10000,
     HEAT_MOST = 400, // by one request: what was counted may be another state's
-    WORTH_HEAT = 10, // at leisure: 0.1 ms, less than an instruction takes to compile
     LEISURE_SECONDS = 60, // of compiling at most: what is left is left to the next run
     FIRST_LOOK = 30, // heat at which it is first asked whether code is worth compiling
     WORTH_SAVING = 200, // heat that is worth writing the cache anew

@@ -66,7 +66,7 @@ static void note_branches(struct rest *rest, const struct executed_page *page)
 
 static bool is_asked_for(const struct slot *s)
 {
-    return s && (s->state == SLOT_COLD || s->state == SLOT_QUEUED) && s->heat >= WORTH_HEAT;
+    return s && (s->state == SLOT_COLD || s->state == SLOT_QUEUED) && s->heat;
 }
 
 // Whether something has been asked for in the function that begins at pc.
