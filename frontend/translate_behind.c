@@ -63,9 +63,8 @@ static void stand_back(void)
 bool translate_behind_run(const struct machine_config *config, struct failure *failure)
 {
     int folder = config->cache_folder ? open(config->cache_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (folder < 0) {
+    if (folder < 0)
         return fail(failure, STATUS_USAGE, "--translate-rest: there is nowhere to keep translated code");
-    }
     if (flock(folder, LOCK_EX | LOCK_NB) != 0) {
         close(folder);
         return fail(failure, STATUS_USAGE, "--translate-rest: another process is at it: wait for that");

@@ -283,7 +283,7 @@ static bool check_case(struct guest *g, unsigned program, uint64_t pc, unsigned 
     same &= memcmp(data, stepped_data, READ_ONLY - DATA) == 0 || differ("memory", 1, 0);
     memcpy(data, pristine, READ_ONLY - DATA);
     const op *o = op_at(c, pc);
-    static uint32_t later; // the handler of all ops of sequences but the first
+    static uint32_t later; // of all sequences: the one handler of ops but the first
     later = later ? later : o[1].handler;
     for (unsigned k = 1; k < length_of(l); k++)
         same &= o[k].handler == later || differ("a handler of its own for step", k, 0);
