@@ -123,9 +123,14 @@ static void present(struct guest *g, const struct machine_frame *frame)
 
 static void make_system_call(struct guest *g)
 {
+    machine *m = (machine *)g;
     g->stats.system_calls++;
     g->cpu.exclusive_address = EXCLUSIVE_NONE; // an exception return clears the monitor
+    if (way_back_answer(m))
+        return;
+    way_back_begin_call(m);
     linux_system_call(g);
+    way_back_end_call(m);
 }
 
 static enum stop_reason make_plain_system_call(struct guest *g)
@@ -135,11 +140,18 @@ static enum stop_reason make_plain_system_call(struct guest *g)
     uint64_t code_changes = g->code_changes;
     g->activity = ACTIVITY_SYSTEM;
     make_system_call(g);
+    way_back_keep((machine *)g);
     g->activity = ACTIVITY_GUEST;
     bool has_to_leave = g->state != MACHINE_RUNNING || g->code_changes != code_changes ||
+                        !machine_may_enter((machine *)g) ||
                         atomic_load_explicit(&g->signal_pending, memory_order_relaxed) ||
                         atomic_load_explicit(&g->stop_requested, memory_order_relaxed);
     return has_to_leave ? STOP_SERVED : STOP_NONE;
+}
+
+static uint64_t read_counter(struct guest *g)
+{
+    return way_back_counter((machine *)g);
 }
 
 static const struct guest_host host = {
@@ -148,6 +160,7 @@ static const struct guest_host host = {
     .translated_pc = translate_guest_pc,
     .block_pc = blocks_guest_pc,
     .system_call = make_plain_system_call,
+    .counter = read_counter,
     .patch_loop = interp_patch_loop,
 };
 
@@ -281,6 +294,7 @@ void machine_destroy(machine *m)
     profile_destroy(m->profile);
     m->profile = NULL;
     moments_destroy(m);
+    way_back_destroy(m);
     translator_destroy(g->translator);
     blocks_destroy(g->blocks);
     loops_destroy(g->loops);
@@ -309,6 +323,8 @@ static void handle_fault(machine *m)
         [FAULT_FILE_END] = "which lies behind the end of the mapped file",
     };
     const cpu *c = &g->cpu;
+    if (way_back_take(m))
+        return;
     bool fetch = c->fault_address == c->pc && !c->fault_is_store;
     char what[160];
     snprintf(what, sizeof what, "the program %s address %#" PRIx64 ", %s",
@@ -327,6 +343,7 @@ static void handle_fault(machine *m)
 static void handle_undefined(machine *m)
 {
     struct guest *g = &m->guest;
+    way_back_lose(m);
     uint32_t word;
     char what[160];
     memcpy(&word, g->memory.base + g->cpu.pc, sizeof word);
@@ -349,6 +366,7 @@ static void handle_dispatch_fault(machine *m)
 static void switch_dispatch(machine *m)
 {
     struct guest *g = &m->guest;
+    way_back_lose(m);
     count_dispatch(m);
     m->dispatch_before = g->stats.dispatch_total;
     m->dispatch_since = g->stats.retired;
@@ -493,6 +511,7 @@ enum machine_state machine_run(machine *m, uint64_t budget)
         case STOP_SVC: make_system_call(g); break;
         case STOP_SERVED: break;
         case STOP_BRK:
+            way_back_lose(m);
             linux_exception(g, SIG_TRAP, CODE_TRAP_BRKPT, g->cpu.pc,
                             "the program executed a breakpoint (BRK)");
             break;
@@ -505,8 +524,11 @@ enum machine_state machine_run(machine *m, uint64_t budget)
         case STOP_BUDGET:
         case STOP_NONE: devices_poll(g->devices); break;
         }
-        if (g->state == MACHINE_RUNNING && atomic_load_explicit(&g->signal_pending, memory_order_relaxed))
+        if (g->state == MACHINE_RUNNING && atomic_load_explicit(&g->signal_pending, memory_order_relaxed) &&
+            !way_back_is_answering(m)) {
+            way_back_lose(m);
             linux_deliver_signals(g);
+        }
         if (reason == STOP_BUDGET || reason == STOP_WAIT)
             machine_publish(m);
         if (atomic_exchange_explicit(&g->stop_requested, false, memory_order_acquire))

@@ -46,11 +46,11 @@ enum machine_engine machine_get_engine(const machine *m)
 }
 
 // Without a translator, everything is interpreted.
-static void start_translator(machine *m)
+static void start_translator(machine *m, bool precise)
 {
     struct guest *g = &m->guest;
     struct error error;
-    g->translator = translator_create(g, g->precise_faults, &error);
+    g->translator = translator_create(g, precise, &error);
     if (!g->translator) {
         guest_log(g, "the program is interpreted: %s", error.text);
         machine_set_engine(m, MACHINE_ENGINE_INTERP);
@@ -76,7 +76,7 @@ static void switch_engine(machine *m)
     struct guest *g = &m->guest;
     g->translating = wants_translation(m);
     if (g->translating && !g->translator)
-        start_translator(m);
+        start_translator(m, way_back_is_denied(m));
     if (g->stats.retired)
         interp_decode_anew(g); // as blocks or sequences
 }
@@ -125,31 +125,34 @@ static void switch_verify(machine *m)
     stop_translator(m);
     g->verify = !g->verify; // only now: the compile thread has looked at it
     if (g->translating)
-        start_translator(m);
+        start_translator(m, way_back_is_denied(m));
 }
 
 void machine_translate_rest(machine *m)
 {
-    // Only a run tells whether the guest handles faults.
+    // Only a run tells whether the guest needs precise code.
     for (unsigned precise = 0; precise < 2; precise++) {
         stop_translator(m);
-        m->guest.precise_faults = precise;
-        start_translator(m);
+        start_translator(m, precise);
         if (m->guest.translator)
             translate_rest(m->guest.translator);
     }
 }
 
-// Follows the engine and precise_faults. Precise code serves every need: there is one change at most.
+bool machine_may_enter(const machine *m)
+{
+    return !way_back_is_denied(m) || translator_is_precise(m->guest.translator);
+}
+
+// Precise code serves every need: there is one change at most.
 static void update_entering(machine *m)
 {
     struct guest *g = &m->guest;
-    if (g->translating && g->precise_faults && !translator_is_precise(g->translator) &&
-        !translator_is_copy()) {
+    if (g->translating && !machine_may_enter(m) && !translator_is_copy()) {
         stop_translator(m);
-        start_translator(m);
+        start_translator(m, way_back_is_denied(m));
     }
-    set_entering(m, g->translating && (!g->precise_faults || translator_is_precise(g->translator)));
+    set_entering(m, g->translating && machine_may_enter(m));
 }
 
 void machine_follow_engine(machine *m)
@@ -162,5 +165,6 @@ void machine_follow_engine(machine *m)
         switch_engine(m);
     if (g->verify != machine_get_verify(m))
         switch_verify(m);
+    way_back_keep(m);
     update_entering(m);
 }

@@ -9,6 +9,7 @@
 #include "core.h"
 #include "core/state/guest.h"
 #include "core/state/saved.h"
+#include "way_back.h"
 
 struct moments;
 struct profile;
@@ -29,6 +30,7 @@ struct machine {
     pthread_mutex_t publish_lock;
     struct machine_stats published; // what other threads read, under publish_lock
     struct moments *moments; // NULL: none are kept
+    struct way_back way_back;
     struct profile *profile; // NULL: no samples are taken
 };
 _Static_assert(offsetof(struct machine, guest) == 0, "the host of a guest");
@@ -41,6 +43,9 @@ const char *machine_cache_folder(const machine *m);
 
 // Between slices: brings into force what is wanted of the engine, the checks of loops included.
 void machine_follow_engine(machine *m);
+
+// Whether translated code may be entered: its faults are as precise as the guest has to have them.
+bool machine_may_enter(const machine *m);
 
 // Everything but memory. Nothing has changed when s has failed.
 void machine_save_rest(machine *m, struct saved *s);

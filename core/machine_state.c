@@ -87,6 +87,8 @@ void machine_save_rest(machine *m, struct saved *s)
         saved_fail(s, "the program has ended");
     if (g->check)
         saved_fail(s, "a loop is being checked (--verify)");
+    if (way_back_is_answering(m))
+        saved_fail(s, "the program is coming to a fault once more");
     transfer_cpu(&g->cpu, s);
     transfer_counters(&g->stats, s);
     linux_save(g->process, s);
@@ -132,6 +134,7 @@ void machine_load_rest(machine *m, struct rest_plan *plan)
 {
     struct guest *g = &m->guest;
     g->cpu = plan->cpu;
+    way_back_lose(m);
     g->state = MACHINE_RUNNING;
     g->exit_status = 0;
     linux_load(g->process, plan->process);

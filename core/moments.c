@@ -110,6 +110,7 @@ bool machine_keep_moments(machine *m, size_t limit, struct error *error)
         ZSTD_CCtx_setParameter(k->packer, ZSTD_c_compressionLevel, LEVEL);
     }
     m->moments->limit = limit;
+    way_back_deny(m); // the journal is for moments now
     if (count_of(m->moments))
         trim(m);
     return true;

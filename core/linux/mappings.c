@@ -124,6 +124,7 @@ int64_t sys_mmap(struct linux_process *p, const uint64_t *a)
     if (address < 0)
         return address;
     int result;
+    m->shares |= fd >= 0 || host_flags == MAP_SHARED;
     if (fd >= 0)
         result = memory_map_file(m, (uint64_t)address, length, prot, host_flags, fd, a[5]);
     else if (host_flags == MAP_SHARED)

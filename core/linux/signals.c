@@ -212,7 +212,7 @@ void signals_after_exec(struct linux_process *p)
             catch_host(n, &s->actions[n]);
     }
     s->altstack = (struct guest_altstack){.flags = SS_DISABLE};
-    p->guest->precise_faults = false;
+    p->guest->handles_faults = false;
 }
 
 // ---- pending ----
@@ -436,7 +436,7 @@ static bool handles_faults(const struct signals *s)
 
 void signals_after_load(struct linux_process *p)
 {
-    p->guest->precise_faults = handles_faults(&p->signals);
+    p->guest->handles_faults = handles_faults(&p->signals);
     for (int n = 1; n <= SIGNAL_MAX && p->owns_host; n++)
         catch_host(n, &p->signals.actions[n]);
 }
@@ -454,7 +454,7 @@ int64_t sys_rt_sigaction(struct linux_process *p, const uint64_t *a)
             return -EINVAL;
         new.mask &= ~NEVER_BLOCKED;
         *action = new;
-        p->guest->precise_faults = handles_faults(&p->signals);
+        p->guest->handles_faults = handles_faults(&p->signals);
         if (p->owns_host &&
             (number == SIGCHLD || (old.handler == GUEST_SIG_IGN) != (new.handler == GUEST_SIG_IGN)))
             catch_host((int)number, action);

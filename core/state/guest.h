@@ -40,6 +40,8 @@ struct guest_host {
     // can go on at cpu.pc at once; STOP_SERVED, if that has to be left first; STOP_SVC, if also for the call,
     // which has not been made.
     enum stop_reason (*system_call)(struct guest *g);
+    // CNTVCT_EL0, in ns.
+    uint64_t (*counter)(struct guest *g);
     // From now on the interpreter lets the loop's plan run at its header, or no longer does. Emulation
     // thread, while no guest code runs.
     void (*patch_loop)(struct guest *g, struct loop *loop, bool replaced);
@@ -78,9 +80,8 @@ struct guest {
     int64_t interpreting_since; // the budget when the interpreter was come to last
     uint64_t code_changes; // how often code has been written or unmapped
     bool translating; // the engine that is in use
-    // The guest handles SIGSEGV or SIGBUS itself: faults have to show every register, which only the
-    // interpreter and a translator of precise code can.
-    bool precise_faults;
+    // The guest handles SIGSEGV or SIGBUS itself: its faults have to show every register (way_back.h).
+    bool handles_faults;
     bool verify; // what is done in place of loops is checked (machine_set_verify)
     bool told_unkept; // guest_log_unkept has told
     bool entering; // translated code is entered: the engine is in use, and faults are as precise as need be

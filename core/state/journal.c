@@ -97,6 +97,7 @@ static void copy_old(struct memory *m, uint64_t page)
         memcpy(to, m->base + page * GUEST_PAGE, GUEST_PAGE);
     else if (flags)
         memset(to, 0, GUEST_PAGE);
+    m->journal->copied += flags != 0;
     if (hidden)
         memory_protect_host(m, &start, &end, PROT_NONE);
 }
@@ -167,6 +168,7 @@ bool journal_restart(struct memory *m)
     }
     if (j->held_count > HELD_MOST)
         drop_copies(j);
+    j->copied = 0;
     j->copies = good;
     j->lost = false;
     return good;

@@ -16,6 +16,7 @@ struct journal {
     uint64_t *noted; // a bit for each page
     uint64_t *held; // a bit for each page of old that may hold memory
     uint64_t held_count; // of them
+    uint64_t copied; // pages since the moment
     bool copies; // false: nobody wants to come back to the moment; pages are noted without a copy
     bool lost; // shared memory or other processes have come or gone: there is no way back
 };

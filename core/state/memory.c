@@ -59,12 +59,13 @@ int memory_clear(struct memory *m)
     int error = reservation_drop(&m->host, m->host.start, m->host.size);
     if (error)
         return error;
+    memory_note_unlisted(m);
     if (m->journal)
         m->journal->lost = true;
     madvise(m->pages, PAGE_COUNT, MADV_DONTNEED); // private anonymous memory: reads as zero again
     memset(m->has_ops, 0, sizeof m->has_ops);
     m->mapped = 0;
-    m->has_frame = false;
+    m->has_frame = m->shares = false;
     return 0;
 }
 
@@ -268,12 +269,14 @@ static int map(struct memory *m, uint64_t address, uint64_t length, int prot, in
 
 int memory_map(struct memory *m, uint64_t address, uint64_t length, int prot)
 {
+    memory_note_effect(m, MEMORY_MAP, address, length, prot);
     return map(m, address, length, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, MEMORY_MAPPED);
 }
 
 int memory_map_file(struct memory *m, uint64_t address, uint64_t length, int prot, int flags, int fd,
                     uint64_t offset)
 {
+    memory_note_unlisted(m);
     flags &= MAP_SHARED | MAP_PRIVATE | MAP_ANONYMOUS;
     uint8_t kind = MEMORY_MAPPED | MEMORY_FILE;
     if (flags & MAP_SHARED && !(flags & MAP_ANONYMOUS))
@@ -293,6 +296,7 @@ int memory_unmap(struct memory *m, uint64_t address, uint64_t length)
     length = end - address;
     if (!length)
         return 0;
+    memory_note_drop(m, MEMORY_UNMAP, address, length);
     note(m, address, length);
     if (!affords(m, address, length, true) || reservation_drop(&m->host, m->base + address, length))
         return -ENOMEM;
@@ -325,6 +329,7 @@ int memory_protect(struct memory *m, uint64_t address, uint64_t length, int prot
 {
     if ((address | length) % GUEST_PAGE || !in_space(address, length))
         return -EINVAL;
+    memory_note_effect(m, MEMORY_PROTECT, address, length, prot);
     uint64_t end = address;
     while (end < address + length && m->pages[end / GUEST_PAGE])
         end += GUEST_PAGE;
@@ -373,6 +378,7 @@ int memory_move(struct memory *m, uint64_t from, uint64_t length, uint64_t to)
 {
     if (!valid_range(from, length) || !valid_range(to, length) || (from < to + length && to < from + length))
         return -EINVAL;
+    memory_note_unlisted(m);
     while (!has_room(m, reservation_seams_inside(&m->host, m->base + from, length) + 4))
         if (!recount(m))
             return -ENOMEM;
@@ -588,6 +594,7 @@ bool memory_handle_write(struct memory *m, uint64_t address)
 
 void memory_open(struct memory *m, uint64_t address, uint64_t length)
 {
+    memory_note_effect(m, MEMORY_WRITTEN, address, length, 0);
     memory_forget_code(m, address, length);
     for (uint64_t at = address & ~(GUEST_PAGE - 1); m->journal && at < address + length; at += GUEST_PAGE)
         memory_handle_write(m, at);
@@ -595,6 +602,7 @@ void memory_open(struct memory *m, uint64_t address, uint64_t length)
 
 int memory_discard(struct memory *m, uint64_t address, uint64_t length)
 {
+    memory_note_drop(m, MEMORY_DISCARD, address, length);
     memory_forget_code(m, address, length);
     note(m, address, length);
     return madvise(m->base + address, length, MADV_DONTNEED) ? -errno : 0;

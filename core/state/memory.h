@@ -35,6 +35,18 @@ enum {
     MEMORY_STEADY = 1 << 7, // of MEMORY_FILE: does not end before the mapping, and only the guest writes it
 };
 
+// What is done to guest memory for the guest, in order (memory_effects.c).
+enum { MEMORY_EFFECTS = 8 };
+struct memory_effects {
+    bool incomplete; // there was more, or what is in no such list
+    unsigned count;
+    struct memory_effect {
+        enum { MEMORY_WRITTEN, MEMORY_MAP, MEMORY_UNMAP, MEMORY_PROTECT, MEMORY_DISCARD } kind;
+        int prot;
+        uint64_t address, length;
+    } list[MEMORY_EFFECTS];
+};
+
 struct memory {
     uint8_t *base; // host address of guest address 0; GUEST_SPACE bytes and a guard behind
     op *ops; // the op of the instruction at guest address P is ops[P / 4]
@@ -42,8 +54,10 @@ struct memory {
     uint64_t limit; // bytes that the guest may have mapped privately, other than PROT_NONE
     uint64_t mapped; // bytes that it has
     bool has_frame; // a device's is mapped, or was: what maps it first is MEMORY_STEADY
+    bool shares; // the guest has, or had, mappings of files, or of memory that others share
     bool has_ops[MEMORY_OPS_CHUNKS]; // the chunk's ops are accessible
     struct reservation host;
+    struct memory_effects *effects; // NULL: nobody asks
     struct journal *journal; // NULL: nobody has ever wanted to come back to a moment
     // Told of every range whose decoded code is forgotten; may be called in a signal handler.
     void (*on_forget)(void *owner, uint64_t address, uint64_t length);
@@ -102,6 +116,9 @@ void *memory_access_prefix(struct memory *m, uint64_t address, uint64_t *length,
 // memory_access they never raise a host signal for pages behind the end of a mapped file.
 bool memory_read(struct memory *m, uint64_t address, void *to, uint64_t length);
 bool memory_write(struct memory *m, uint64_t address, const void *from, uint64_t length);
+
+// Does again what effect says, unless it is MEMORY_WRITTEN. False if the host denied it.
+bool memory_repeat(struct memory *m, const struct memory_effect *effect);
 
 // For the host's SIGSEGV handler: a store to guest address failed. True if it may be retried, because the
 // page was write-protected for the sake of decoded code (which is forgotten) or of the journal (which notes

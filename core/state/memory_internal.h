@@ -28,6 +28,11 @@ static inline bool is_counted(uint8_t page)
     return page & MEMORY_MAPPED && page & PROT_ALL && !(page & MEMORY_SHARED);
 }
 
+// For memory.effects: something is done for the guest; it is not in the list; or this goes.
+void memory_note_effect(struct memory *m, int kind, uint64_t address, uint64_t length, int prot);
+void memory_note_unlisted(struct memory *m);
+void memory_note_drop(struct memory *m, int kind, uint64_t address, uint64_t length);
+
 // Changes the protection of [*start, *end), whose pages have the same, for the host's own sake. Where there
 // is no room for new seams, of everything up to the next ones. Async-signal-safe.
 bool memory_protect_host(struct memory *m, uint64_t *start, uint64_t *end, int prot);

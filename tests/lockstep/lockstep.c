@@ -284,7 +284,7 @@ int main(int argc, char **argv)
     struct guest_host host = *g->host; // a copy makes no system calls
     host.system_call = leave_system_call;
     g->host = &host;
-    g->precise_faults = random_state != 0;
+    g->handles_faults = g->memory.shares = random_state != 0; // so that code has to be precise
     machine_run(m, 1); // starts the translator for that
     translate_set_lockstep(g->translator, check);
     uint64_t state = 1;

@@ -69,7 +69,7 @@ ACCESSORS(128, u64x2)
 
 static uint64_t read_counter(cpu *c)
 {
-    return devices_clock_ns(guest_of(c), false);
+    return guest_of(c)->host->counter(guest_of(c));
 }
 
 static void invalidate_code(cpu *c, uint64_t address)

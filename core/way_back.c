@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+#include "way_back.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/devices/devices.h"
+#include "core/linux/linux.h"
+#include "core/loops/optimizer.h"
+#include "core/state/journal.h"
+#include "machine_internal.h"
+
+#define LONGEST_WAY 1000000000u // instructions, which run again at a fault: some 0.6 s
+#define LONGEST_LOG (16u << 20) // bytes
+#define MOST_COPIED 65536u // pages of the journal
+// What it takes, in instructions that translated code runs meanwhile: a moment, and a page that changes. The
+// part of all instructions that it may take: precise code takes from 20 to 35 % more time.
+#define MOMENT_COST 50000u
+#define PAGE_COST 3000u
+#define COST_PART 8u
+#define COST_FREE 50000000u
+#define BYTES_AN_INSTRUCTION 4u // that are logged
+
+// What came to the guest from outside, in the log. Behind it a struct memory_effect each, and what was
+// written.
+struct answer {
+    uint64_t pc; // behind the system call; 0: the counter
+    uint64_t value; // of x0, or the counter
+    uint32_t number; // of the system call
+    uint32_t effect_count;
+};
+
+void way_back_destroy(machine *m)
+{
+    free(m->way_back.log.data);
+}
+
+bool way_back_is_denied(const machine *m)
+{
+    return m->guest.handles_faults && m->way_back.denied;
+}
+
+bool way_back_is_answering(const machine *m)
+{
+    return m->way_back.log.loading && m->way_back.log.at < m->way_back.log.size;
+}
+
+// ---- keeping one ----
+
+static void forget_log(struct way_back *w)
+{
+    free(w->log.data);
+    w->log = saved_writer();
+}
+
+static void stop(machine *m)
+{
+    struct way_back *w = &m->way_back;
+    if (w->has_journal) {
+        w->there = w->has_journal = false;
+        forget_log(w);
+        journal_end(&m->guest.memory);
+    }
+}
+
+void way_back_deny(machine *m)
+{
+    stop(m);
+    m->way_back.denied = true;
+}
+
+// What others see, or change, cannot be taken back; there is one journal, which moments may need; and a loop
+// that is checked has changed what the check puts back.
+static bool is_possible(const machine *m)
+{
+    const struct guest *g = &m->guest;
+    return !g->memory.shares && !m->moments && !g->verify;
+}
+
+static bool pays(const machine *m)
+{
+    const struct way_back *w = &m->way_back;
+    return w->cost < COST_FREE + (m->guest.stats.retired - w->begin) / COST_PART;
+}
+
+static uint64_t credited(const machine *m, uint64_t *skipped)
+{
+    struct machine_stats counted = {0};
+    if (m->guest.loops)
+        loops_get_stats(m->guest.loops, &counted);
+    *skipped = counted.iterations_skipped;
+    return counted.credited;
+}
+
+static bool is_short(const machine *m)
+{
+    const struct way_back *w = &m->way_back;
+    return m->guest.stats.retired - w->retired < LONGEST_WAY && w->log.size < LONGEST_LOG &&
+           m->guest.memory.journal->copied < MOST_COPIED;
+}
+
+static void begin(machine *m)
+{
+    struct guest *g = &m->guest;
+    struct way_back *w = &m->way_back;
+    if (!w->begin)
+        w->begin = g->stats.retired;
+    if (w->has_journal)
+        w->cost += MOMENT_COST + g->memory.journal->copied * PAGE_COST;
+    if (!is_possible(m) || !pays(m) || !journal_begin(&g->memory)) {
+        way_back_deny(m);
+        return;
+    }
+    w->has_journal = true;
+    w->cpu = g->cpu;
+    w->retired = g->stats.retired;
+    w->system_calls = g->stats.system_calls;
+    w->credited = credited(m, &w->skipped);
+    forget_log(w);
+    w->there = true;
+}
+
+void way_back_keep(machine *m)
+{
+    const struct guest *g = &m->guest;
+    bool wanted = g->handles_faults && g->translating && g->state == MACHINE_RUNNING;
+    if (!wanted)
+        stop(m);
+    else if (!m->way_back.denied && !(m->way_back.there && is_possible(m) && is_short(m)))
+        begin(m);
+}
+
+void way_back_lose(machine *m)
+{
+    m->way_back.there = false;
+}
+
+// ---- what comes from outside ----
+
+void way_back_begin_call(machine *m)
+{
+    struct guest *g = &m->guest;
+    struct way_back *w = &m->way_back;
+    if (!w->there)
+        return;
+    if (!linux_is_plain_call(g)) {
+        w->there = false;
+        return;
+    }
+    w->effects.count = 0;
+    w->effects.incomplete = false;
+    w->pc = g->cpu.pc;
+    g->memory.effects = &w->effects;
+}
+
+static bool log_effect(struct memory *memory, struct saved *log, struct memory_effect *effect)
+{
+    SAVED(log, *effect);
+    if (effect->kind != MEMORY_WRITTEN)
+        return true;
+    if (log->size + effect->length > LONGEST_LOG ||
+        !memory_allows(memory, effect->address, effect->length, PROT_READ))
+        return false;
+    saved_bytes(log, memory->base + effect->address, effect->length);
+    return true;
+}
+
+void way_back_end_call(machine *m)
+{
+    struct guest *g = &m->guest;
+    struct way_back *w = &m->way_back;
+    if (!w->there)
+        return;
+    g->memory.effects = NULL;
+    struct answer answer = {w->pc, g->cpu.x[0], (uint32_t)g->cpu.x[8], w->effects.count};
+    const size_t before = w->log.size;
+    // Another pc: in a signal's handler.
+    w->there = g->state == MACHINE_RUNNING && g->cpu.pc == w->pc && !w->effects.incomplete;
+    SAVED(&w->log, answer);
+    for (unsigned i = 0; i < w->effects.count && w->there; i++)
+        w->there = log_effect(&g->memory, &w->log, &w->effects.list[i]);
+    w->cost += (w->log.size - before) / BYTES_AN_INSTRUCTION;
+}
+
+static struct answer next_answer(machine *m, uint64_t pc, uint32_t number)
+{
+    struct answer answer;
+    SAVED(&m->way_back.log, answer);
+    if (answer.pc != pc || answer.number != number)
+        guest_kill(&m->guest, 9, m->guest.cpu.pc, "the program came to a fault once more by another way");
+    return answer;
+}
+
+uint64_t way_back_counter(machine *m)
+{
+    if (way_back_is_answering(m))
+        return next_answer(m, 0, 0).value;
+    struct answer answer = {.value = devices_clock_ns(&m->guest, false)};
+    if (m->way_back.there)
+        SAVED(&m->way_back.log, answer);
+    return answer.value;
+}
+
+// ---- the way back ----
+
+static void put_back_registers(cpu *c, const cpu *then)
+{
+    c->flags = then->flags;
+    memcpy(c->x, then->x, sizeof c->x);
+    memcpy(c->v, then->v, sizeof c->v);
+    c->fpcr = then->fpcr;
+    c->fpsr = then->fpsr;
+    c->tpidr = then->tpidr;
+    c->exclusive_address = then->exclusive_address;
+    memcpy(c->exclusive_value, then->exclusive_value, sizeof c->exclusive_value);
+    c->pc = then->pc;
+}
+
+// False if the host has denied memory meanwhile.
+static bool put_back_memory(struct memory *memory)
+{
+    struct saved changes = saved_writer();
+    journal_write(memory, &changes);
+    bool good = !memory->journal->lost && !changes.failed;
+    journal_end(memory);
+    changes.loading = true;
+    good = good && journal_apply(memory, &changes);
+    free(changes.data);
+    return good;
+}
+
+bool way_back_take(machine *m)
+{
+    struct guest *g = &m->guest;
+    struct way_back *w = &m->way_back;
+    uint64_t skipped;
+    struct error unused;
+    if (!g->handles_faults || !w->there)
+        return false;
+    w->there = w->has_journal = false;
+    w->denied = true;
+    w->log.loading = true;
+    m->credited_before -= credited(m, &skipped) - w->credited;
+    m->skipped_before -= skipped - w->skipped;
+    put_back_registers(&g->cpu, &w->cpu);
+    g->stats.retired = w->retired;
+    g->stats.system_calls = w->system_calls;
+    return (put_back_memory(&g->memory) && !w->log.failed) || !machine_break(m, &unused);
+}
+
+static bool repeat(struct memory *memory, struct saved *log)
+{
+    struct memory_effect effect;
+    SAVED(log, effect);
+    if (effect.kind != MEMORY_WRITTEN)
+        return !log->failed && memory_repeat(memory, &effect);
+    void *to = memory_access(memory, effect.address, effect.length, PROT_WRITE);
+    if (to)
+        saved_bytes(log, to, effect.length);
+    return to;
+}
+
+bool way_back_answer(machine *m)
+{
+    if (!way_back_is_answering(m))
+        return false;
+    struct guest *g = &m->guest;
+    struct error unused;
+    const struct answer answer = next_answer(m, g->cpu.pc, (uint32_t)g->cpu.x[8]);
+    bool good = true;
+    for (unsigned i = 0; i < answer.effect_count && good && g->state == MACHINE_RUNNING; i++)
+        good = repeat(&g->memory, &m->way_back.log);
+    if (!good)
+        machine_break(m, &unused);
+    g->cpu.x[0] = answer.value;
+    return true;
+}
