@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Precise code: for guests that live on faults (core/way_back.h), and have to find every register and the count
-// of instructions as they are there.
+// Precise code: for guests that live on faults (core/way_back.h), and have to find every register and the
+// count of instructions as they are there.
 //
 // Nothing is written for that in front of an access. A fault takes the guest back to where guest_cpu has been
 // its state last, and the interpreter runs from there into the fault again (STOP_BACK). So between two such
