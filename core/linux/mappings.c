@@ -124,13 +124,13 @@ int64_t sys_mmap(struct linux_process *p, const uint64_t *a)
     if (address < 0)
         return address;
     int result;
-    m->shares |= fd >= 0 || host_flags == MAP_SHARED;
     if (fd >= 0)
         result = memory_map_file(m, (uint64_t)address, length, prot, host_flags, fd, a[5]);
     else if (host_flags == MAP_SHARED)
         result = memory_map_file(m, (uint64_t)address, length, prot, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     else
         result = memory_map(m, (uint64_t)address, length, prot);
+    m->shares |= !result && (fd >= 0 || host_flags == MAP_SHARED);
     if (!result && device)
         mark_frame(m, (uint64_t)address, length, a[5]);
     return result ? result : address;

@@ -269,8 +269,8 @@ static int map(struct memory *m, uint64_t address, uint64_t length, int prot, in
 
 int memory_map(struct memory *m, uint64_t address, uint64_t length, int prot)
 {
-    memory_note_effect(m, MEMORY_MAP, address, length, prot);
-    return map(m, address, length, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, MEMORY_MAPPED);
+    int result = map(m, address, length, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, MEMORY_MAPPED);
+    return memory_note_effect(m, MEMORY_MAP, address, length, prot, result);
 }
 
 int memory_map_file(struct memory *m, uint64_t address, uint64_t length, int prot, int flags, int fd,
@@ -284,7 +284,7 @@ int memory_map_file(struct memory *m, uint64_t address, uint64_t length, int pro
     return map(m, address, length, prot, flags, fd, offset, kind);
 }
 
-int memory_unmap(struct memory *m, uint64_t address, uint64_t length)
+static int unmap(struct memory *m, uint64_t address, uint64_t length)
 {
     if (!length || (address | length) % GUEST_PAGE || !in_space(address, length))
         return -EINVAL;
@@ -296,7 +296,6 @@ int memory_unmap(struct memory *m, uint64_t address, uint64_t length)
     length = end - address;
     if (!length)
         return 0;
-    memory_note_drop(m, MEMORY_UNMAP, address, length);
     note(m, address, length);
     if (!affords(m, address, length, true) || reservation_drop(&m->host, m->base + address, length))
         return -ENOMEM;
@@ -304,6 +303,12 @@ int memory_unmap(struct memory *m, uint64_t address, uint64_t length)
     m->mapped -= counted_bytes(m, address, length);
     set_pages(m, address, length, 0);
     return 0;
+}
+
+int memory_unmap(struct memory *m, uint64_t address, uint64_t length)
+{
+    memory_note_drop(m, length);
+    return memory_note_effect(m, MEMORY_UNMAP, address, length, 0, unmap(m, address, length));
 }
 
 // Changes the host's protection of [start, *end). As Linux, what comes before the first mapping that does not
@@ -325,11 +330,10 @@ static int protect(struct memory *m, uint64_t start, uint64_t *end, int prot)
     return result;
 }
 
-int memory_protect(struct memory *m, uint64_t address, uint64_t length, int prot)
+static int protect_range(struct memory *m, uint64_t address, uint64_t length, int prot)
 {
     if ((address | length) % GUEST_PAGE || !in_space(address, length))
         return -EINVAL;
-    memory_note_effect(m, MEMORY_PROTECT, address, length, prot);
     uint64_t end = address;
     while (end < address + length && m->pages[end / GUEST_PAGE])
         end += GUEST_PAGE;
@@ -372,6 +376,12 @@ int memory_protect(struct memory *m, uint64_t address, uint64_t length, int prot
         m->pages[i] = (uint8_t)((m->pages[i] & kept) | prot);
     m->mapped += counted_bytes(m, address, length) - old;
     return result;
+}
+
+int memory_protect(struct memory *m, uint64_t address, uint64_t length, int prot)
+{
+    return memory_note_effect(m, MEMORY_PROTECT, address, length, prot,
+                              protect_range(m, address, length, prot));
 }
 
 int memory_move(struct memory *m, uint64_t from, uint64_t length, uint64_t to)
@@ -424,81 +434,6 @@ uint64_t memory_find_free(const struct memory *m, uint64_t length, uint64_t ceil
             top = page;
     }
     return 0;
-}
-
-// How many bytes from address on the guest could access with prot, up to length.
-static uint64_t allowed_bytes(const struct memory *m, uint64_t address, uint64_t length, int prot)
-{
-    if (address >= GUEST_SPACE)
-        return 0;
-    if (length > GUEST_SPACE - address)
-        length = GUEST_SPACE - address;
-    uint64_t end = address;
-    while (end < address + length && (m->pages[end / GUEST_PAGE] & prot) == prot)
-        end = (end / GUEST_PAGE + 1) * GUEST_PAGE;
-    return end >= address + length ? length : end - address;
-}
-
-bool memory_allows(const struct memory *m, uint64_t address, uint64_t length, int prot)
-{
-    return allowed_bytes(m, address, length, prot) == length;
-}
-
-static uint64_t strip_tag(uint64_t address)
-{
-    return address & 0x00ffffffffffffffull;
-}
-
-void *memory_access_prefix(struct memory *m, uint64_t address, uint64_t *length, int prot)
-{
-    address = strip_tag(address);
-    if (!*length)
-        return m->base;
-    *length = allowed_bytes(m, address, *length, prot);
-    if (!*length)
-        return NULL;
-    if (prot & PROT_WRITE)
-        memory_open(m, address, *length);
-    return m->base + address;
-}
-
-void *memory_access(struct memory *m, uint64_t address, uint64_t length, int prot)
-{
-    address = strip_tag(address);
-    if (!length)
-        return m->base;
-    if (!memory_allows(m, address, length, prot))
-        return NULL;
-    if (prot & PROT_WRITE)
-        memory_open(m, address, length);
-    return m->base + address;
-}
-
-// Pages behind the end of a file raise SIGBUS; the kernel says so when it is asked to fault them in.
-static bool populate(struct memory *m, uint64_t address, uint64_t length, int advice)
-{
-    for (uint64_t at = address & ~(GUEST_PAGE - 1); at < address + length; at += GUEST_PAGE)
-        if (m->pages[at / GUEST_PAGE] & MEMORY_FILE && madvise(m->base + at, GUEST_PAGE, advice))
-            return false;
-    return true;
-}
-
-bool memory_read(struct memory *m, uint64_t address, void *to, uint64_t length)
-{
-    const void *from = memory_access(m, address, length, PROT_READ);
-    if (!from || !populate(m, strip_tag(address), length, MADV_POPULATE_READ))
-        return false;
-    memcpy(to, from, length);
-    return true;
-}
-
-bool memory_write(struct memory *m, uint64_t address, const void *from, uint64_t length)
-{
-    void *to = memory_access(m, address, length, PROT_WRITE);
-    if (!to || !populate(m, strip_tag(address), length, MADV_POPULATE_WRITE))
-        return false;
-    memcpy(to, from, length);
-    return true;
 }
 
 // Forgets the decoded ops of the pages of the range that have any.
@@ -594,7 +529,7 @@ bool memory_handle_write(struct memory *m, uint64_t address)
 
 void memory_open(struct memory *m, uint64_t address, uint64_t length)
 {
-    memory_note_effect(m, MEMORY_WRITTEN, address, length, 0);
+    memory_note_effect(m, MEMORY_WRITTEN, address, length, 0, 0);
     memory_forget_code(m, address, length);
     for (uint64_t at = address & ~(GUEST_PAGE - 1); m->journal && at < address + length; at += GUEST_PAGE)
         memory_handle_write(m, at);
@@ -602,8 +537,9 @@ void memory_open(struct memory *m, uint64_t address, uint64_t length)
 
 int memory_discard(struct memory *m, uint64_t address, uint64_t length)
 {
-    memory_note_drop(m, MEMORY_DISCARD, address, length);
+    memory_note_drop(m, length);
     memory_forget_code(m, address, length);
     note(m, address, length);
-    return madvise(m->base + address, length, MADV_DONTNEED) ? -errno : 0;
+    int result = madvise(m->base + address, length, MADV_DONTNEED) ? -errno : 0;
+    return memory_note_effect(m, MEMORY_DISCARD, address, length, 0, result);
 }

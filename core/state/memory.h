@@ -36,12 +36,13 @@ enum {
 };
 
 // What is done to guest memory for the guest, in order (memory_effects.c).
+enum memory_effect_kind { MEMORY_WRITTEN, MEMORY_MAP, MEMORY_UNMAP, MEMORY_PROTECT, MEMORY_DISCARD };
 enum { MEMORY_EFFECTS = 8 };
 struct memory_effects {
-    bool incomplete; // there was more, or what is in no such list
+    bool incomplete; // there was more, or what is in no such list, or failed
     unsigned count;
     struct memory_effect {
-        enum { MEMORY_WRITTEN, MEMORY_MAP, MEMORY_UNMAP, MEMORY_PROTECT, MEMORY_DISCARD } kind;
+        enum memory_effect_kind kind;
         int prot;
         uint64_t address, length;
     } list[MEMORY_EFFECTS];

@@ -28,10 +28,12 @@ static inline bool is_counted(uint8_t page)
     return page & MEMORY_MAPPED && page & PROT_ALL && !(page & MEMORY_SHARED);
 }
 
-// For memory.effects: something is done for the guest; it is not in the list; or this goes.
-void memory_note_effect(struct memory *m, int kind, uint64_t address, uint64_t length, int prot);
+// For memory.effects: something has been done for the guest, or failed half done if result, which is
+// returned, is not 0; something is being done that the list does not know; so many bytes are about to go.
+int memory_note_effect(struct memory *m, enum memory_effect_kind kind, uint64_t address, uint64_t length,
+                       int prot, int result);
 void memory_note_unlisted(struct memory *m);
-void memory_note_drop(struct memory *m, int kind, uint64_t address, uint64_t length);
+void memory_note_drop(struct memory *m, uint64_t length);
 
 // Changes the protection of [*start, *end), whose pages have the same, for the host's own sake. Where there
 // is no room for new seams, of everything up to the next ones. Async-signal-safe.

@@ -160,6 +160,7 @@ static void change_mappings(void)
             mappings[i] = mremap(m, 8 * PAGE, 16 * PAGE, MREMAP_MAYMOVE);
         walk(area, i, AREA, 10000, 2 * i + 5);
     }
+    mprotect(area + AREA, PAGE, PROT_READ); // fails
     for (unsigned i = 0; i < MAPPINGS; i++)
         if (mappings[i])
             mappings[i][0]++;
@@ -225,8 +226,9 @@ static void share(void)
 {
     volatile uint32_t *shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (fork() == 0) {
-        usleep(200000);
+        usleep(20000); // before there is another moment, as the end of a child makes one
         *shared = 1;
+        usleep(500000);
         _exit(0);
     }
     while (!*shared)
