@@ -313,9 +313,16 @@ void machine_destroy(machine *m)
 
 // ---- faults ----
 
+// What the handler finds and leaves cannot be taken back.
+static void raise_exception(machine *m, int signal, int code, uint64_t address, const char *what)
+{
+    way_back_lose(m);
+    linux_exception(&m->guest, signal, code, address, what);
+}
+
 static void handle_fault(machine *m)
 {
-    struct guest *g = &m->guest;
+    const struct guest *g = &m->guest;
     static const char *const why[] = {
         [FAULT_MAPPING] = "nothing is mapped there",
         [FAULT_PERMISSION] = "which its mapping does not allow",
@@ -323,8 +330,6 @@ static void handle_fault(machine *m)
         [FAULT_FILE_END] = "which lies behind the end of the mapped file",
     };
     const cpu *c = &g->cpu;
-    if (way_back_take(m))
-        return;
     bool fetch = c->fault_address == c->pc && !c->fault_is_store;
     char what[160];
     snprintf(what, sizeof what, "the program %s address %#" PRIx64 ", %s",
@@ -333,22 +338,21 @@ static void handle_fault(machine *m)
                                  : "read from",
              c->fault_address, why[c->fault_kind]);
     switch ((enum fault_kind)c->fault_kind) {
-    case FAULT_MAPPING: linux_exception(g, SIG_SEGV, CODE_SEGV_MAPERR, c->fault_address, what); break;
-    case FAULT_PERMISSION: linux_exception(g, SIG_SEGV, CODE_SEGV_ACCERR, c->fault_address, what); break;
-    case FAULT_ALIGNMENT: linux_exception(g, SIG_BUS, CODE_BUS_ADRALN, c->fault_address, what); break;
-    case FAULT_FILE_END: linux_exception(g, SIG_BUS, CODE_BUS_ADRERR, c->fault_address, what); break;
+    case FAULT_MAPPING: raise_exception(m, SIG_SEGV, CODE_SEGV_MAPERR, c->fault_address, what); break;
+    case FAULT_PERMISSION: raise_exception(m, SIG_SEGV, CODE_SEGV_ACCERR, c->fault_address, what); break;
+    case FAULT_ALIGNMENT: raise_exception(m, SIG_BUS, CODE_BUS_ADRALN, c->fault_address, what); break;
+    case FAULT_FILE_END: raise_exception(m, SIG_BUS, CODE_BUS_ADRERR, c->fault_address, what); break;
     }
 }
 
 static void handle_undefined(machine *m)
 {
     struct guest *g = &m->guest;
-    way_back_lose(m);
     uint32_t word;
     char what[160];
     memcpy(&word, g->memory.base + g->cpu.pc, sizeof word);
     snprintf(what, sizeof what, "the program executed the undefined instruction %#010" PRIx32, word);
-    linux_exception(g, SIG_ILL, CODE_ILL_ILLOPC, g->cpu.pc, what);
+    raise_exception(m, SIG_ILL, CODE_ILL_ILLOPC, g->cpu.pc, what);
 }
 
 static void handle_dispatch_fault(machine *m)
@@ -366,7 +370,6 @@ static void handle_dispatch_fault(machine *m)
 static void switch_dispatch(machine *m)
 {
     struct guest *g = &m->guest;
-    way_back_lose(m);
     count_dispatch(m);
     m->dispatch_before = g->stats.dispatch_total;
     m->dispatch_since = g->stats.retired;
@@ -511,13 +514,15 @@ enum machine_state machine_run(machine *m, uint64_t budget)
         case STOP_SVC: make_system_call(g); break;
         case STOP_SERVED: break;
         case STOP_BRK:
-            way_back_lose(m);
-            linux_exception(g, SIG_TRAP, CODE_TRAP_BRKPT, g->cpu.pc,
+            raise_exception(m, SIG_TRAP, CODE_TRAP_BRKPT, g->cpu.pc,
                             "the program executed a breakpoint (BRK)");
             break;
         case STOP_UNDEFINED: handle_undefined(m); break;
         case STOP_DISPATCH: handle_dispatch_fault(m); break;
-        case STOP_FAULT: handle_fault(m); break;
+        case STOP_FAULT:
+            if (!way_back_take(m))
+                handle_fault(m);
+            break;
         case STOP_WAIT: devices_wait(g); break;
         case STOP_BACK:
         case STOP_RETURN:

@@ -47,6 +47,10 @@ void machine_follow_engine(machine *m);
 // Whether translated code may be entered: its faults are as precise as the guest has to have them.
 bool machine_may_enter(const machine *m);
 
+// The registers and what the guest's way counts.
+void machine_save_progress(machine *m, struct saved *s);
+void machine_load_progress(machine *m, struct saved *s); // which has not failed
+
 // Everything but memory. Nothing has changed when s has failed.
 void machine_save_rest(machine *m, struct saved *s);
 struct rest_plan;

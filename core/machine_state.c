@@ -77,20 +77,33 @@ static void set_counters(machine *m, const struct machine_stats *n)
     g->stats.dispatch_hit = n->dispatch_hit;
 }
 
+void machine_save_progress(machine *m, struct saved *s)
+{
+    machine_publish(m);
+    transfer_cpu(&m->guest.cpu, s);
+    transfer_counters(&m->guest.stats, s);
+}
+
+void machine_load_progress(machine *m, struct saved *s)
+{
+    struct machine_stats counters = {0};
+    transfer_cpu(&m->guest.cpu, s);
+    transfer_counters(&counters, s);
+    set_counters(m, &counters);
+}
+
 // ---- everything but memory ----
 
 void machine_save_rest(machine *m, struct saved *s)
 {
     struct guest *g = &m->guest;
-    machine_publish(m);
     if (g->state != MACHINE_RUNNING)
         saved_fail(s, "the program has ended");
     if (g->check)
         saved_fail(s, "a loop is being checked (--verify)");
     if (way_back_is_answering(m))
         saved_fail(s, "the program is coming to a fault once more");
-    transfer_cpu(&g->cpu, s);
-    transfer_counters(&g->stats, s);
+    machine_save_progress(m, s);
     linux_save(g->process, s);
     devices_save(g->devices, s);
 }

@@ -7,7 +7,6 @@
 
 #include "core/devices/devices.h"
 #include "core/linux/linux.h"
-#include "core/loops/optimizer.h"
 #include "core/state/journal.h"
 #include "machine_internal.h"
 
@@ -84,15 +83,6 @@ static bool pays(const machine *m)
     return w->cost < COST_FREE + (m->guest.stats.retired - w->begin) / COST_PART;
 }
 
-static uint64_t credited(const machine *m, uint64_t *skipped)
-{
-    struct machine_stats counted = {0};
-    if (m->guest.loops)
-        loops_get_stats(m->guest.loops, &counted);
-    *skipped = counted.iterations_skipped;
-    return counted.credited;
-}
-
 static bool is_short(const machine *m)
 {
     const struct way_back *w = &m->way_back;
@@ -113,11 +103,9 @@ static void begin(machine *m)
         return;
     }
     w->has_journal = true;
-    w->cpu = g->cpu;
-    w->retired = g->stats.retired;
-    w->system_calls = g->stats.system_calls;
-    w->credited = credited(m, &w->skipped);
     forget_log(w);
+    machine_save_progress(m, &w->log);
+    w->retired = g->stats.retired;
     w->there = true;
 }
 
@@ -170,9 +158,9 @@ void way_back_end_call(machine *m)
 {
     struct guest *g = &m->guest;
     struct way_back *w = &m->way_back;
+    g->memory.effects = NULL;
     if (!w->there)
         return;
-    g->memory.effects = NULL;
     struct answer answer = {w->pc, g->cpu.x[0], (uint32_t)g->cpu.x[8], w->effects.count};
     const size_t before = w->log.size;
     // Another pc: in a signal's handler.
@@ -183,12 +171,24 @@ void way_back_end_call(machine *m)
     w->cost += (w->log.size - before) / BYTES_AN_INSTRUCTION;
 }
 
+// Ends the guest, which can neither go on nor be where it was.
+static void give_up(machine *m, const char *what)
+{
+    guest_log(&m->guest, "the program is ended: %s", what);
+    guest_kill(&m->guest, 9, m->guest.cpu.pc, what);
+}
+
+static void give_up_astray(machine *m)
+{
+    give_up(m, "it came to a fault once more, and went another way than before");
+}
+
 static struct answer next_answer(machine *m, uint64_t pc, uint32_t number)
 {
     struct answer answer;
     SAVED(&m->way_back.log, answer);
     if (answer.pc != pc || answer.number != number)
-        guest_kill(&m->guest, 9, m->guest.cpu.pc, "the program came to a fault once more by another way");
+        give_up_astray(m);
     return answer;
 }
 
@@ -204,20 +204,6 @@ uint64_t way_back_counter(machine *m)
 
 // ---- the way back ----
 
-static void put_back_registers(cpu *c, const cpu *then)
-{
-    c->flags = then->flags;
-    memcpy(c->x, then->x, sizeof c->x);
-    memcpy(c->v, then->v, sizeof c->v);
-    c->fpcr = then->fpcr;
-    c->fpsr = then->fpsr;
-    c->tpidr = then->tpidr;
-    c->exclusive_address = then->exclusive_address;
-    memcpy(c->exclusive_value, then->exclusive_value, sizeof c->exclusive_value);
-    c->pc = then->pc;
-}
-
-// False if the host has denied memory meanwhile.
 static bool put_back_memory(struct memory *memory)
 {
     struct saved changes = saved_writer();
@@ -232,21 +218,22 @@ static bool put_back_memory(struct memory *memory)
 
 bool way_back_take(machine *m)
 {
-    struct guest *g = &m->guest;
     struct way_back *w = &m->way_back;
-    uint64_t skipped;
-    struct error unused;
-    if (!g->handles_faults || !w->there)
+    if (way_back_is_answering(m)) {
+        give_up_astray(m);
+        return true;
+    }
+    if (!m->guest.handles_faults || !w->there)
         return false;
     w->there = w->has_journal = false;
     w->denied = true;
+    if (w->log.failed || !put_back_memory(&m->guest.memory)) {
+        give_up(m, "the host denied memory for the way back in front of a fault");
+        return true;
+    }
     w->log.loading = true;
-    m->credited_before -= credited(m, &skipped) - w->credited;
-    m->skipped_before -= skipped - w->skipped;
-    put_back_registers(&g->cpu, &w->cpu);
-    g->stats.retired = w->retired;
-    g->stats.system_calls = w->system_calls;
-    return (put_back_memory(&g->memory) && !w->log.failed) || !machine_break(m, &unused);
+    machine_load_progress(m, &w->log);
+    return true;
 }
 
 static bool repeat(struct memory *memory, struct saved *log)
@@ -254,7 +241,7 @@ static bool repeat(struct memory *memory, struct saved *log)
     struct memory_effect effect;
     SAVED(log, effect);
     if (effect.kind != MEMORY_WRITTEN)
-        return !log->failed && memory_repeat(memory, &effect);
+        return memory_repeat(memory, &effect);
     void *to = memory_access(memory, effect.address, effect.length, PROT_WRITE);
     if (to)
         saved_bytes(log, to, effect.length);
@@ -266,13 +253,10 @@ bool way_back_answer(machine *m)
     if (!way_back_is_answering(m))
         return false;
     struct guest *g = &m->guest;
-    struct error unused;
     const struct answer answer = next_answer(m, g->cpu.pc, (uint32_t)g->cpu.x[8]);
-    bool good = true;
-    for (unsigned i = 0; i < answer.effect_count && good && g->state == MACHINE_RUNNING; i++)
-        good = repeat(&g->memory, &m->way_back.log);
-    if (!good)
-        machine_break(m, &unused);
+    for (unsigned i = 0; i < answer.effect_count && g->state == MACHINE_RUNNING; i++)
+        if (!repeat(&g->memory, &m->way_back.log))
+            give_up(m, "the host denied memory while it came to a fault once more");
     g->cpu.x[0] = answer.value;
     return true;
 }

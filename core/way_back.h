@@ -12,7 +12,6 @@
 #define CORE_WAY_BACK_H
 
 #include "core.h"
-#include "core/isa/cpu.h"
 #include "core/state/memory.h"
 #include "core/state/saved.h"
 
@@ -20,10 +19,10 @@ struct way_back {
     bool there;
     bool has_journal; // the memory's is for this
     bool denied;
-    // As they were where it leads to.
-    cpu cpu;
-    uint64_t retired, system_calls, credited, skipped;
-    struct saved log; // written since then, or being read while the guest comes to the fault once more
+    uint64_t retired; // stats.retired where it leads to
+    // The registers and counters there, and what has come from outside since. It is read while the guest
+    // comes to the fault once more.
+    struct saved log;
     struct memory_effects effects; // of the system call under way, behind which pc is
     uint64_t pc;
     uint64_t begin; // stats.retired at the guest's first
@@ -43,7 +42,7 @@ void way_back_deny(machine *m);
 // What has happened to the guest cannot be taken back: nothing leads further back than to now.
 void way_back_lose(machine *m);
 
-// Goes back in front of a fault. False if there is no way.
+// Goes back in front of a fault; who cannot be where it was any more is ended. False if there is no way.
 bool way_back_take(machine *m);
 
 // Whether it is coming to the fault once more: nothing new may reach the guest then.
