@@ -10,13 +10,14 @@
 #include "core/state/journal.h"
 #include "machine_internal.h"
 
-#define LONGEST_WAY 1000000000u // instructions, which run again at a fault: some 0.6 s
+#define LONGEST_WAY 1000000000u // instructions, which run again at a fault: 0.4 s in a simple loop
 #define LONGEST_LOG (16u << 20) // bytes
 #define MOST_COPIED 65536u // pages of the journal
-// What it takes, in instructions that translated code runs meanwhile: a moment, and a page that changes. The
-// part of all instructions that it may take: precise code takes from 20 to 35 % more time.
-#define MOMENT_COST 50000u
-#define PAGE_COST 3000u
+// What it takes, in instructions that translated code runs meanwhile (4 or 5 a ns): a moment, 10 to 40 us,
+// and a page that is copied, 0.7 to 1.1. The part of all instructions that it may take: precise code takes 20
+// to 27 % more time.
+#define MOMENT_COST 100000u
+#define PAGE_COST 4000u
 #define COST_PART 8u
 #define COST_FREE 50000000u
 #define BYTES_AN_INSTRUCTION 4u // that are logged
