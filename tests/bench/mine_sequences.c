@@ -45,7 +45,7 @@ struct step {
 static struct pattern {
     struct step steps[LENGTH_MAX];
     unsigned length;
-    bool is_back; // a direct branch that goes back ends it
+    enum sequence_direction direction;
     bool chosen;
     double gain; // dispatches that it would save
 } patterns[PATTERNS_MAX];
@@ -126,7 +126,8 @@ static void describe(const struct place *p, unsigned length, struct pattern *out
         const op *o = &p[i].o;
         struct step *s = &out->steps[i];
         enum insn_kind kind = info->kind;
-        out->is_back |= (kind == KIND_CONDITION || kind == KIND_JUMP) && o->disp <= 0;
+        if ((kind == KIND_CONDITION || kind == KIND_JUMP) && o->disp <= 0)
+            out->direction = kind == KIND_CONDITION && o->disp == -(int)i ? ROUND : BACKWARD;
         *s = (struct step){(uint16_t)p[i].id, {_, _, _, _}};
         if (kind == KIND_JUMP || kind == KIND_INDIRECT)
             continue;
@@ -147,14 +148,14 @@ static int find_pattern(const struct place *p, unsigned length)
 {
     struct pattern wanted;
     describe(p, length, &wanted);
-    uint64_t hash = length * 2 + wanted.is_back;
+    uint64_t hash = length * 3 + wanted.direction;
     for (size_t i = 0; i < sizeof wanted.steps; i++)
         hash = (hash ^ ((const uint8_t *)wanted.steps)[i]) * 0x100000001b3;
     unsigned at = (unsigned)(hash >> 20) % PATTERNS_MAX;
     for (;; at = (at + 1) % PATTERNS_MAX) {
         if (at != 0 && !patterns[at].length)
             patterns[at] = wanted;
-        if (patterns[at].length == length && patterns[at].is_back == wanted.is_back &&
+        if (patterns[at].length == length && patterns[at].direction == wanted.direction &&
             memcmp(patterns[at].steps, wanted.steps, sizeof wanted.steps) == 0)
             return (int)at;
     }
@@ -241,7 +242,7 @@ static int by_steps(const void *a, const void *b)
         if (order)
             return order;
     }
-    return x->is_back - y->is_back;
+    return (int)x->direction - (int)y->direction;
 }
 
 static void print_step(const struct step *s)
@@ -265,6 +266,7 @@ static void print(void)
          "// which the same operands are the same register, and others are not. Of two that fit, the longer one is taken.\n"
          "// The parts are compiled one by one.");
     // clang-format on
+    static const char *const directions[] = {"FORWARD", "BACKWARD", "ROUND"};
     static const struct pattern *lines[PATTERNS_MAX];
     size_t count = 0;
     for (size_t i = 1; i < PATTERNS_MAX; i++)
@@ -280,7 +282,7 @@ static void print(void)
         if (before * PARTS >= steps * (part + 1))
             printf("#endif\n#if PART(%u)\n", ++part);
         before += p->length;
-        printf("SEQUENCE(%zu, %s,", i, p->is_back ? "BACKWARD" : "FORWARD");
+        printf("SEQUENCE(%zu, %s,", i, directions[p->direction]);
         for (unsigned k = 0; k < p->length; k++)
             print_step(&p->steps[k]);
         printf(")\n");

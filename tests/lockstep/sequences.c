@@ -28,6 +28,7 @@ enum {
     DATA_BYTES = 16 * 4096,
     READ_ONLY = DATA + DATA_BYTES - 4096,
     CASES = 16,
+    BUDGET = 5000, // instructions of a case, so that branches become hot
     FAILURES_MAX = 10,
 };
 
@@ -35,7 +36,7 @@ enum {
 
 static const struct line {
     int number;
-    bool is_back;
+    enum sequence_direction direction;
     struct {
         uint16_t insn;
         uint8_t bytes[4]; // d, n, m, a
@@ -128,6 +129,12 @@ static uint32_t with_target(uint32_t word, enum insn id, int target)
     return (word & ~(ones << bit)) | ((uint32_t)target & ones) << bit;
 }
 
+// Where the branch that is step k goes, in words from itself.
+static int target_of(const struct line *l, int k)
+{
+    return l->direction == FORWARD ? 2 : l->direction == ROUND ? -k : -(BEGIN + k);
+}
+
 // A word for step k of the line; false if it turned out to be another.
 static bool draw_step(const struct line *l, unsigned k, const uint8_t *registers, uint32_t *word)
 {
@@ -143,7 +150,7 @@ static bool draw_step(const struct line *l, unsigned k, const uint8_t *registers
             *word = with_register(*word, id, i, byte < REG_ZERO ? registers[byte] : byte);
     }
     if (kind == KIND_CONDITION || kind == KIND_JUMP)
-        *word = with_target(*word, id, l->is_back ? -(int)(BEGIN + k) : 2);
+        *word = with_target(*word, id, target_of(l, (int)k));
     if (isa_decode(*word, CODE, &o) != id)
         return false;
     const uint8_t bytes[] = {o.d, o.n, o.m, o.a};
@@ -212,7 +219,8 @@ static void check_fetch(struct guest *g)
                     false);
 }
 
-// Steps to an SVC, or to what is no instruction; the instructions that it took. As interp_run, else.
+// Steps to an SVC, to what is no instruction, or until the budget is spent, which only branches back look at;
+// the instructions that it took. As interp_run, else.
 static uint64_t run_steps(struct guest *g)
 {
     cpu *c = &g->cpu;
@@ -220,9 +228,11 @@ static uint64_t run_steps(struct guest *g)
     volatile uint64_t count = 0;
     fault_begin(&context, g);
     if (__builtin_setjmp(context.env) == 0) {
-        for (check_fetch(g); step(g); check_fetch(g))
-            count++;
-        c->stop = word_at(c, op_at(c, c->pc)) == SVC ? STOP_SVC : STOP_UNDEFINED;
+        uint64_t from = 0;
+        bool is_spent = false;
+        for (check_fetch(g); !is_spent && (from = c->pc, step(g)); check_fetch(g))
+            is_spent = ++count >= BUDGET && c->pc <= from;
+        c->stop = is_spent ? STOP_BUDGET : word_at(c, op_at(c, c->pc)) == SVC ? STOP_SVC : STOP_UNDEFINED;
         c->pc += c->stop == STOP_SVC ? 4 : 0;
     } else {
         count += c->wild_pc != 0; // the branch there
@@ -276,7 +286,7 @@ static bool check_case(struct guest *g, unsigned program, uint64_t pc, unsigned 
     memcpy(data, pristine, READ_ONLY - DATA);
     *c = before;
     uint64_t retired = g->stats.retired;
-    interp_run(g, 1000);
+    interp_run(g, BUDGET);
     retired = g->stats.retired - retired - (c->stop == STOP_SVC); // which retires
     bool same = equal(c, &stepped);
     same &= retired == steps || differ("the number of instructions", retired, steps);

@@ -72,26 +72,43 @@ SEQUENCE_FUNCTION void end_step(cpu *c, const cpu *file, const op *o, uint32_t w
     {                                                                                                        \
         op step = BEGIN_STEP(name, d, n, m, a);                                                              \
         if (sem_##name(&file, &step)) {                                                                      \
-            if (is_back)                                                                                     \
+            if (direction == FORWARD)                                                                        \
+                TAKE_FORWARD(o);                                                                             \
+            if (direction == BACKWARD || HANDLER(first) != own)                                              \
                 TAKE_BACKWARD(o);                                                                            \
-            TAKE_FORWARD(o);                                                                                 \
+            TAKE_BACKWARD_TO(o, first, GO_ROUND);                                                            \
         }                                                                                                    \
     }                                                                                                        \
     o++;
+#define GO_ROUND(target) goes_round = true
 // These may write LR: they work on the cpu itself.
-#define LAST_JUMP(name) RUN_JUMP(name, is_back);
+#define LAST_JUMP(name) RUN_JUMP(name, direction == BACKWARD);
 #define LAST_INDIRECT(name) RUN_INDIRECT(name);
 
+// A round behind the first finds its registers in the file. There is one for as long as the first op has this
+// handler: a plan, a watch or translated code that takes its place is come to.
+#define AGAIN_FORWARD(steps)
+#define AGAIN_BACKWARD(steps)
+#define AGAIN_ROUND(steps)                                                                                   \
+    while (goes_round) {                                                                                     \
+        o = first;                                                                                           \
+        goes_round = false;                                                                                  \
+        steps                                                                                                \
+    }
+
 // o ends at the last one's op, so that its branch is accounted for there.
-#define SEQUENCE(number, direction, steps)                                                                   \
+#define SEQUENCE(number, way, steps)                                                                         \
     extern handler_function interp_sequence_##number;                                                        \
     HANDLER_FUNCTION(interp_sequence_##number)                                                               \
     {                                                                                                        \
-        __attribute__((unused)) const bool is_back = direction;                                              \
+        __attribute__((unused)) const enum sequence_direction direction = way;                               \
+        __attribute__((unused)) handler_function *const own = interp_sequence_##number;                      \
+        __attribute__((unused)) op *const first = o;                                                         \
+        __attribute__((unused)) bool goes_round = false;                                                     \
         uint64_t held = 0;                                                                                   \
         cpu file = {.memory = c->memory};                                                                    \
         copy_flags(&file, c);                                                                                \
-        steps GO_ON(o);                                                                                      \
+        steps AGAIN_##way(steps) GO_ON(o);                                                                   \
     }
 #define PART(number) ((number) == SEQUENCES_PART)
 #include SEQUENCES_DEF

@@ -3,14 +3,13 @@
 #ifndef CORE_ENGINE_INTERP_SEQUENCES_H
 #define CORE_ENGINE_INTERP_SEQUENCES_H
 
-#include <stdbool.h>
-
 enum {
     SEQUENCE_MAX = 12, // instructions
     SEQUENCE_FIELD = 64, // plus a field's value
     _ = 255, // whatever the op has there
-    FORWARD = false,
-    BACKWARD = true,
 };
+
+// Where the direct branch at a sequence's end goes: ROUND is back to its begin, by a condition.
+enum sequence_direction { FORWARD, BACKWARD, ROUND };
 
 #endif
