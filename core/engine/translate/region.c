@@ -6,7 +6,7 @@
 
 enum {
     PAGE = 4096,
-    OPS_SOFT_MAX = 1200, // no new block is begun beyond
+    OPS_SOFT_MAX = 4900, // no new block is begun beyond
     INLINE_TINY_MAX = 24, // instructions of a callee, see is_inlined
     INLINE_LEAF_MAX = 160,
     INLINE_CALLING_MAX = 100,
@@ -290,11 +290,35 @@ static void end_block(struct finder *f, unsigned b, const struct region_op *o)
     }
 }
 
+// Fills block b from an earlier one that it turned out to start in the middle of; false if there is none.
+// Both share that code until split_overlaps.
+static bool fill_from_earlier(struct region *r, unsigned b)
+{
+    struct region_block *block = &r->blocks[b];
+    for (unsigned a = 0; a < r->block_count; a++) {
+        const struct region_block *earlier = &r->blocks[a];
+        if (earlier->context != block->context || earlier->first == UINT16_MAX)
+            continue;
+        unsigned skipped = (block->pc - earlier->pc) / 4;
+        if (block->pc <= earlier->pc || skipped >= earlier->count)
+            continue;
+        const uint32_t pc = block->pc;
+        *block = *earlier;
+        block->pc = pc;
+        block->first = (uint16_t)(earlier->first + skipped);
+        block->count = (uint16_t)(earlier->count - skipped);
+        return true;
+    }
+    return false;
+}
+
 // Fills block b from its pc on, up to a branch, another block's start, or the limits.
 static void fill_block(struct finder *f, unsigned b)
 {
     struct region *r = f->r;
     uint32_t pc = r->blocks[b].pc;
+    if (fill_from_earlier(r, b))
+        return;
     r->blocks[b].first = (uint16_t)r->op_count;
     for (;;) {
         struct region_block *block = &r->blocks[b];
@@ -322,8 +346,7 @@ static void fill_block(struct finder *f, unsigned b)
     r->blocks[b].count = (uint16_t)(r->op_count - r->blocks[b].first);
 }
 
-// Blocks that turn out to start in the middle of an earlier one share no code with it: the earlier one is cut
-// short.
+// Cuts short the blocks that others start in the middle of.
 static void split_overlaps(struct region *r)
 {
     for (unsigned a = 0; a < r->block_count; a++) {

@@ -13,8 +13,8 @@
 #include "core/loops/kernels/lookup.h"
 
 enum {
-    REGION_OPS_MAX = 1500,
-    REGION_BODIES_MAX = 400, // blocks with code; each may lead to two more that leave the region
+    REGION_OPS_MAX = 5200, // large functions are one piece: cut, they would be so elsewhere each time
+    REGION_BODIES_MAX = 1300, // blocks with code; each may lead to two more that leave the region
     REGION_BLOCKS_MAX = 3 * REGION_BODIES_MAX,
     REGION_PAGES_MAX = 16,
     REGION_LEFT_OUT_MAX = 48,
