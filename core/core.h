@@ -50,7 +50,8 @@ enum machine_state machine_run(machine *m, uint64_t budget);
 // Of a machine that is not run: has what earlier runs of the program have asked for in vain translated, for
 // later ones, with config.cache_folder. machine_destroy comes back when that is done.
 void machine_translate_rest(machine *m);
-// About how long (ns) m has interpreted what it asked to be translated: what later runs could save by that.
+// About how long (ns) m, and earlier runs of the program, have interpreted what was asked for in vain: what
+// later runs could save by machine_translate_rest.
 uint64_t machine_interpreted_ns(const machine *m);
 
 // The guest's exit status, 0..255; for MACHINE_FAULTED 128 + signal.

@@ -32,6 +32,11 @@ static unsigned cost_of(const struct translator *t, const struct region *r)
     return (50 + 4 * r->op_count) * (t->guest->config.leaves_rest ? 5 : 1);
 }
 
+bool choose_may_load(const struct translator *t)
+{
+    return t->earlier_heat + t->heat >= LOADING_COST;
+}
+
 static bool is_wanted(const struct slot *s)
 {
     return (s->state == SLOT_COLD || s->state == SLOT_QUEUED) && heat_at(s);

@@ -172,14 +172,19 @@ void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
     unsigned heat = atomic_load_explicit(&s->heat, memory_order_relaxed) + more;
     heat = heat > UINT16_MAX ? UINT16_MAX : heat ? heat : 1; // who is called so often may be short
     atomic_store_explicit(&s->heat, (uint16_t)heat, memory_order_relaxed);
-    bool is_ready = t->eager || heat >= (s->wanted ? s->wanted : FIRST_LOOK);
+    bool is_ready =
+        t->eager || (heat >= (s->wanted ? s->wanted : FIRST_LOOK) && (t->thread || choose_may_load(t)));
     if (s->state == SLOT_COLD && is_ready && enqueue(t, s))
         s->state = SLOT_QUEUED;
 }
 
 uint64_t translate_interpreted_ns(const struct translator *t)
 {
-    return t->cache ? (uint64_t)t->heat * HEAT_NS : 0;
+    uint64_t heat = 0;
+    for (unsigned i = 0; i < t->slot_count; i++)
+        if (t->slots[i].state == SLOT_COLD || t->slots[i].state == SLOT_QUEUED)
+            heat += atomic_load_explicit(&t->slots[i].heat, memory_order_relaxed);
+    return t->cache ? heat * HEAT_NS : 0;
 }
 
 void translate_note_end(struct translator *t, uint32_t pc)

@@ -170,6 +170,7 @@ static void load_requests(struct translator *t, const struct cached_object *o)
             continue;
         }
         atomic_store_explicit(&s->heat, (uint16_t)list[i].heat, memory_order_relaxed);
+        t->earlier_heat += list[i].heat;
     }
 }
 

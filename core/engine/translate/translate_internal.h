@@ -174,7 +174,7 @@ struct translator {
     bool eager; // compiles what is asked for at once
     bool at_leisure; // while the program does not run (translate_rest.c)
     uint64_t interpreted; // instructions, when code was last asked for
-    unsigned heat; // of this run
+    unsigned heat, earlier_heat; // of this run; of earlier ones, for what they asked for in vain
     bool compiled_any; // or tried to
     bool assume_executed;
     bool precise, checked; // see struct region
@@ -243,7 +243,7 @@ void translate_again(struct translator *t, uint32_t pc);
 void request_if_cold(struct translator *t, struct slot *s);
 
 // ---- choose.c ----
-// What is worth compiling. Both are asked by the compile thread, to which slots are guesses.
+// What is worth compiling. These two are asked by the compile thread, to which slots are guesses.
 //
 // Finds the region that is best compiled for the code at s: that, or what it is a part of, with the entries
 // that are asked for. False if nothing there can be compiled.
@@ -253,6 +253,9 @@ bool choose_region(struct translator *t, const struct slot *s, const struct regi
 // If not, *wanted is the heat of s to wait for.
 bool choose_now(struct translator *t, const struct slot *s, const struct region *r, bool is_loaded,
                 uint16_t *wanted);
+// Before LLVM is loaded, by any thread: whether all that has been asked for could pay for that. If not,
+// nobody need look at a request.
+bool choose_may_load(const struct translator *t);
 
 // ---- translate_rest.c ----
 // At leisure the region is going to be compiled: where it is not entered any more, nothing is asked for.
