@@ -47,8 +47,9 @@ const struct cached_object *cache_file_get(const struct cache_file *c, size_t in
 // it is now.
 const struct cached_object *cache_file_read(struct cache_file *c, size_t index);
 
-// Adds an object, in place of an older one for the same entry. Its bytes (malloc'd) are the cache's from then
-// on, until it is closed; on failure they stay the caller's. Pages and left_out are copied.
+// Adds an object, in place of an older one for the same entry; one without bytes only drops that. Its bytes
+// (malloc'd) are the cache's from then on, until it is closed; on failure they stay the caller's. Pages and
+// left_out are copied.
 bool cache_file_add(struct cache_file *c, const struct cached_object *object);
 
 // Forgets the object at index: it fits the guest no more, or is damaged.

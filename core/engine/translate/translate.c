@@ -300,8 +300,11 @@ static void install_too_late(struct translator *t, struct compiled *c)
     struct cached_object o = describe(c);
     if (translate_is_current(t, &o))
         o.trusted_by = dispatch_identity(t->guest->dispatch);
-    if (!forked)
-        keep(t, c, &o);
+    if (forked)
+        return;
+    keep(t, c, &o);
+    for (unsigned i = 0; i < c->region->entry_count; i++) // none of them is asked for any more
+        atomic_store_explicit(&slot_at(t, c->region->entries[i])->heat, 0, memory_order_relaxed);
 }
 
 static void take_ready(struct translator *t, void take(struct translator *t, struct compiled *c))

@@ -174,6 +174,15 @@ static void load_requests(struct translator *t, const struct cached_object *o)
     }
 }
 
+// Puts the list, which is malloc'd, or NULL without memory for it, in the place of an older one, also if it
+// is empty.
+static void save_list(struct translator *t, uint32_t entry, void *list, size_t size)
+{
+    const struct cached_object o = {.entry = entry, .bytes = list, .size = size};
+    if (!list || !cache_file_add(t->cache, &o))
+        free(list);
+}
+
 // What was asked for, but not often enough so far; and what the compile thread had no time for.
 static void save_requests(struct translator *t)
 {
@@ -187,10 +196,7 @@ static void save_requests(struct translator *t)
         else if (s->state == SLOT_HOPELESS)
             list[count++] = (struct cold_request){s->pc, HOPELESS};
     }
-    struct cached_object o = {
-        .entry = REQUESTS_ENTRY, .bytes = (unsigned char *)list, .size = count * sizeof *list};
-    if (!count || !cache_file_add(t->cache, &o))
-        free(list);
+    save_list(t, REQUESTS_ENTRY, list, count * sizeof *list);
 }
 
 // Where regions are entered but at their first entries, which their objects tell.
@@ -203,10 +209,7 @@ static void save_entries(struct translator *t)
         if ((s->state == SLOT_DONE || s->state == SLOT_CACHED) && s->home != s->pc)
             list[count++] = (struct further_entry){s->pc, s->home};
     }
-    struct cached_object o = {
-        .entry = ENTRIES_ENTRY, .bytes = (unsigned char *)list, .size = count * sizeof *list};
-    if (!count || !cache_file_add(t->cache, &o))
-        free(list);
+    save_list(t, ENTRIES_ENTRY, list, count * sizeof *list);
 }
 
 // Adds what branches did to the cache.
@@ -221,10 +224,7 @@ static void save_branches(struct translator *t)
                 list[count++] = (struct branch_record){pc, (uint16_t)seen.not_taken, (uint16_t)seen.taken};
         }
     }
-    struct cached_object o = {
-        .entry = BRANCHES_ENTRY, .bytes = (unsigned char *)list, .size = count * sizeof *list};
-    if (!count || !cache_file_add(t->cache, &o))
-        free(list);
+    save_list(t, BRANCHES_ENTRY, list, count * sizeof *list);
 }
 
 // Adds what has run to the cache, this time and earlier.
@@ -244,10 +244,7 @@ static void save_executed(struct translator *t)
             if (was_decoded(t, pc))
                 p->bits[pc / 4 / 8 % EXECUTED_BYTES] |= (uint8_t)(1u << (pc / 4 % 8));
     }
-    struct cached_object o = {
-        .entry = EXECUTED_ENTRY, .bytes = (unsigned char *)pages, .size = count * sizeof *pages};
-    if (!count || !cache_file_add(t->cache, &o))
-        free(pages);
+    save_list(t, EXECUTED_ENTRY, pages, count * sizeof *pages);
 }
 
 void save_history(struct translator *t)
