@@ -126,8 +126,7 @@ static void describe(const struct place *p, unsigned length, struct pattern *out
         const op *o = &p[i].o;
         struct step *s = &out->steps[i];
         enum insn_kind kind = info->kind;
-        if ((kind == KIND_CONDITION || kind == KIND_JUMP) && o->disp <= 0)
-            out->direction = kind == KIND_CONDITION && o->disp == -(int)i ? ROUND : BACKWARD;
+        out->direction = sequence_direction(p[i].id, o, i);
         *s = (struct step){(uint16_t)p[i].id, {_, _, _, _}};
         if (kind == KIND_JUMP || kind == KIND_INDIRECT)
             continue;
