@@ -290,23 +290,23 @@ static void end_block(struct finder *f, unsigned b, const struct region_op *o)
     }
 }
 
-// Fills block b from an earlier one that it turned out to start in the middle of; false if there is none.
-// Both share that code until split_overlaps.
-static bool fill_from_earlier(struct region *r, unsigned b)
+// If block b turns out to start in the middle of an earlier one: cuts that short, and gives b its rest.
+static bool take_rest(struct region *r, unsigned b)
 {
-    struct region_block *block = &r->blocks[b];
+    const uint32_t pc = r->blocks[b].pc;
     for (unsigned a = 0; a < r->block_count; a++) {
-        const struct region_block *earlier = &r->blocks[a];
-        if (earlier->context != block->context || earlier->first == UINT16_MAX)
+        struct region_block *earlier = &r->blocks[a];
+        unsigned skipped = (pc - earlier->pc) / 4;
+        if (earlier->context != r->blocks[b].context || pc <= earlier->pc || skipped >= earlier->count)
             continue;
-        unsigned skipped = (block->pc - earlier->pc) / 4;
-        if (block->pc <= earlier->pc || skipped >= earlier->count)
-            continue;
-        const uint32_t pc = block->pc;
-        *block = *earlier;
-        block->pc = pc;
-        block->first = (uint16_t)(earlier->first + skipped);
-        block->count = (uint16_t)(earlier->count - skipped);
+        r->blocks[b] = *earlier;
+        r->blocks[b].pc = pc;
+        r->blocks[b].first = (uint16_t)(earlier->first + skipped);
+        r->blocks[b].count = (uint16_t)(earlier->count - skipped);
+        earlier->count = (uint16_t)skipped;
+        earlier->end = END_NEXT;
+        earlier->next = (int16_t)b;
+        earlier->taken = -1;
         return true;
     }
     return false;
@@ -317,7 +317,7 @@ static void fill_block(struct finder *f, unsigned b)
 {
     struct region *r = f->r;
     uint32_t pc = r->blocks[b].pc;
-    if (fill_from_earlier(r, b))
+    if (take_rest(r, b))
         return;
     r->blocks[b].first = (uint16_t)r->op_count;
     for (;;) {
@@ -344,24 +344,6 @@ static void fill_block(struct finder *f, unsigned b)
         pc += 4;
     }
     r->blocks[b].count = (uint16_t)(r->op_count - r->blocks[b].first);
-}
-
-// Cuts short the blocks that others start in the middle of.
-static void split_overlaps(struct region *r)
-{
-    for (unsigned a = 0; a < r->block_count; a++) {
-        struct region_block *block = &r->blocks[a];
-        for (unsigned i = 1; i < block->count; i++) {
-            int other = find_block(r, r->ops[block->first + i].pc, block->context);
-            if (other >= 0 && r->blocks[other].first != UINT16_MAX) {
-                block->count = (uint16_t)i;
-                block->end = END_NEXT;
-                block->next = (int16_t)other;
-                block->taken = -1;
-                break;
-            }
-        }
-    }
 }
 
 // Marks the blocks that a way round a loop leads back to, as a walk from the entry finds them: each loop has
@@ -438,7 +420,6 @@ bool region_find(struct region *r, const uint32_t *entries, unsigned count,
     for (unsigned b = 0; b < r->block_count; b++)
         if (r->blocks[b].first != UINT16_MAX)
             fill_block(&f, b);
-    split_overlaps(r);
     find_loop_headers(r);
     return r->op_count > 0;
 }
