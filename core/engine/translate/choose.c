@@ -19,11 +19,6 @@ enum {
     LOADING_COST = 2000, // of LLVM, in heat
 };
 
-static unsigned heat_at(const struct slot *s)
-{
-    return atomic_load_explicit(&s->heat, memory_order_relaxed);
-}
-
 // The heat that is worth compiling the region for. Compiling takes 0.2 ms an instruction: where somebody will
 // compile for later runs, what has been interpreted for as long. Else a fifth of that: code that is hot goes
 // on to be, in later runs, too.
@@ -37,11 +32,6 @@ bool choose_may_load(const struct translator *t)
     return t->earlier_heat + t->heat >= LOADING_COST;
 }
 
-static bool is_wanted(const struct slot *s)
-{
-    return (s->state == SLOT_COLD || s->state == SLOT_QUEUED) && heat_at(s);
-}
-
 static bool is_compiled(const struct slot *s)
 {
     return s->state == SLOT_DONE || s->state == SLOT_CACHED;
@@ -52,8 +42,8 @@ static unsigned heat_of(const struct translator *t, const struct region *r)
 {
     unsigned heat = 0, count = t->slot_count;
     for (unsigned i = 0; i < count; i++)
-        if (is_wanted(&t->slots[i]) && region_has(r, t->slots[i].pc))
-            heat += heat_at(&t->slots[i]);
+        if (slot_heat(&t->slots[i]) && region_has(r, t->slots[i].pc))
+            heat += slot_heat(&t->slots[i]);
     return heat;
 }
 
@@ -82,7 +72,7 @@ static bool find_with_entries(struct translator *t, const struct slot *s, const 
     for (unsigned i = 0; i < slot_count; i++) {
         const struct slot *x = &t->slots[i];
         bool was_one = is_compiled(x) && x->home == entries[0];
-        unsigned own = x == s || was_one ? UINT32_MAX : is_wanted(x) ? heat_at(x) : 0;
+        unsigned own = x == s || was_one ? UINT32_MAX : slot_heat(x);
         if (t->at_leisure && region_loops_at(r, x->pc))
             own = 0;
         if (x->pc != entries[0] && own >= (t->at_leisure ? 1 : FIRST_LOOK) && region_has(r, x->pc))
@@ -105,7 +95,7 @@ static unsigned find_hosts(const struct translator *t, const struct slot *s, con
     for (unsigned i = 0; i < slot_count && count < 256; i++) {
         const struct slot *x = &t->slots[i];
         if (x->pc < s->pc && s->pc - x->pc < HOST_DISTANCE &&
-            (t->at_leisure ? x->is_called : is_wanted(x) || is_compiled(x)))
+            (t->at_leisure ? x->is_called : slot_heat(x) || is_compiled(x)))
             all[count++] = x;
     }
     qsort(all, count, sizeof *all, by_pc);
@@ -158,7 +148,7 @@ bool choose_now(struct translator *t, const struct slot *s, const struct region 
     if (t->eager || t->at_leisure ||
         (heat_of(t, r) >= cost_of(t, r) + (is_loaded ? 0 : LOADING_COST) && !is_in_work(t, r)))
         return true;
-    unsigned next = heat_at(s) + heat_at(s) / 2 + 1;
+    unsigned next = slot_heat(s) + slot_heat(s) / 2 + 1;
     *wanted = next < UINT16_MAX ? (uint16_t)next : UINT16_MAX;
     return false;
 }

@@ -248,10 +248,8 @@ static const struct slot *take_request(struct translator *t)
             hottest = i;
         }
     }
-    struct slot *s = t->queue[hottest];
+    const struct slot *s = t->queue[hottest];
     t->queued--;
-    if (t->at_leisure) // whatever comes of it, it is not asked for again before it is hot once more
-        atomic_store_explicit(&s->heat, 0, memory_order_relaxed);
     memmove(&t->queue[hottest], &t->queue[hottest + 1], (t->queued - hottest) * sizeof t->queue[0]);
     return s;
 }

@@ -182,8 +182,7 @@ uint64_t translate_interpreted_ns(const struct translator *t)
 {
     uint64_t heat = 0;
     for (unsigned i = 0; i < t->slot_count; i++)
-        if (t->slots[i].state == SLOT_COLD || t->slots[i].state == SLOT_QUEUED)
-            heat += atomic_load_explicit(&t->slots[i].heat, memory_order_relaxed);
+        heat += slot_heat_in_vain(&t->slots[i]);
     return t->cache ? heat * HEAT_NS : 0;
 }
 
@@ -300,11 +299,8 @@ static void install_too_late(struct translator *t, struct compiled *c)
     struct cached_object o = describe(c);
     if (translate_is_current(t, &o))
         o.trusted_by = dispatch_identity(t->guest->dispatch);
-    if (forked)
-        return;
-    keep(t, c, &o);
-    for (unsigned i = 0; i < c->region->entry_count; i++) // none of them is asked for any more
-        atomic_store_explicit(&slot_at(t, c->region->entries[i])->heat, 0, memory_order_relaxed);
+    if (!forked)
+        keep(t, c, &o);
 }
 
 static void take_ready(struct translator *t, void take(struct translator *t, struct compiled *c))

@@ -190,8 +190,8 @@ static void save_requests(struct translator *t)
     size_t count = 0;
     for (size_t i = 0; list && i < t->slot_count; i++) {
         const struct slot *s = &t->slots[i];
-        unsigned heat = atomic_load_explicit(&s->heat, memory_order_relaxed);
-        if ((s->state == SLOT_COLD || s->state == SLOT_QUEUED) && heat)
+        unsigned heat = slot_heat_in_vain(s);
+        if (heat)
             list[count++] = (struct cold_request){s->pc, heat};
         else if (s->state == SLOT_HOPELESS)
             list[count++] = (struct cold_request){s->pc, HOPELESS};

@@ -195,6 +195,19 @@ struct translator {
     const char *dump;
 };
 
+// The heat of what is asked for, and has no code so far; 0 of all else.
+static inline unsigned slot_heat(const struct slot *s)
+{
+    bool is_asked = s->state == SLOT_COLD || s->state == SLOT_QUEUED;
+    return is_asked ? atomic_load_explicit(&s->heat, memory_order_relaxed) : 0;
+}
+
+// Likewise, of what is not being compiled either, or has been when the program had ended.
+static inline unsigned slot_heat_in_vain(const struct slot *s)
+{
+    return s->in_work ? 0 : slot_heat(s);
+}
+
 // Of what lies below 2 GiB.
 static inline uint32_t low_address(const void *p)
 {

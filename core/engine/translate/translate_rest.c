@@ -64,11 +64,6 @@ static void note_branches(struct rest *rest, const struct executed_page *page)
     }
 }
 
-static bool is_asked_for(const struct slot *s)
-{
-    return s && (s->state == SLOT_COLD || s->state == SLOT_QUEUED) && s->heat;
-}
-
 // Whether something has been asked for in the function that begins at pc.
 static bool function_is_hot(const struct translator *t, uint32_t pc)
 {
@@ -77,7 +72,7 @@ static bool function_is_hot(const struct translator *t, uint32_t pc)
         if (t->slots[i].is_called && t->slots[i].pc > pc && t->slots[i].pc < end)
             end = t->slots[i].pc;
     for (unsigned i = 0; i < t->slot_count; i++)
-        if (t->slots[i].pc >= pc && t->slots[i].pc < end && is_asked_for(&t->slots[i]))
+        if (t->slots[i].pc >= pc && t->slots[i].pc < end && slot_heat(&t->slots[i]))
             return true;
     return false;
 }
@@ -120,7 +115,7 @@ void translate_rest(struct translator *t)
         request_indirect(&rest, i);
     free(rest.pages);
     for (unsigned i = 0; i < t->slot_count; i++)
-        if (is_asked_for(&t->slots[i]))
+        if (slot_heat(&t->slots[i]))
             request_if_cold(t, &t->slots[i]);
     for (size_t i = 0; i < cache_file_count(t->cache); i++) {
         const struct cached_object *o = cache_file_get(t->cache, i);
