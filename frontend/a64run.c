@@ -195,6 +195,11 @@ static int prepare(const struct options *options, struct settings *settings, str
             return status;
         }
         fprintf(stderr, "prepare: round %u: %" PRIu64 " pieces of code translated\n", round + 1, now->pieces);
+        if (round && !now->kept) {
+            fail(failure, STATUS_USAGE,
+                 "--prepare: the translated code of the round before is not there: nothing is kept");
+            return STATUS_OWN;
+        }
         if (prepare_is_done(now->pieces - before, now->pieces)) {
             break;
         }

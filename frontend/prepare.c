@@ -109,7 +109,8 @@ static void tell_progress(const struct preparation *p, unsigned pass, size_t i)
             (unsigned long long)p->regions, isatty(STDERR_FILENO) ? "\033[K" : "\n");
 }
 
-// Runs one demo to its end. False: *failure, or interrupted.
+// Runs one demo to its end. False: *failure, or interrupted. Whatever the reason is that nothing is kept (the
+// translator has told it), the rounds would find the same code again and again.
 static bool run_demo(struct preparation *p, const struct game_demo *d, bool sound, struct failure *failure)
 {
     const char *const arguments[] = {"doom", "-iwad", d->wad, "-timedemo", d->name, NULL};
@@ -141,6 +142,12 @@ static bool run_demo(struct preparation *p, const struct game_demo *d, bool soun
         session_stop(s);
         struct machine_stats stats;
         machine_get_stats(session_machine(s), &stats);
+        if (ended && p->regions && !stats.cached_regions) {
+            ended =
+                fail(failure, STATUS_USAGE,
+                     "--prepare: the translated code of the game before is not there: nothing is kept in %s",
+                     p->folder);
+        }
         p->regions = stats.translated_regions;
         p->compiled += stats.translated_regions - stats.cached_regions;
         session_end(s);

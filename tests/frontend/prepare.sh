@@ -25,6 +25,9 @@ test_prepare() {
     [ $? -eq 130 ]
     ok $? "--prepare ends at Ctrl-C"
 
+    mkdir -m 755 "$work/open"
+    NEURODOOM_PREPARED=$work/open ends 1 "--prepare where nothing can be kept" 'nothing is kept in' --prepare
+
     [ ! -e "$work/prepared/complete" ] || wrong=" what was interrupted counts as complete;"
     ends 0 "--prepare" 'pieces of code are kept in' --prepare -iwad "$work/game.wad"
     [ -e "$work/prepared/complete" ] || wrong="$wrong what has ended does not;"
