@@ -16,15 +16,27 @@
 enum {
     HOST_DISTANCE = 16 << 10, // bytes that code lies at most behind the entry of its region
     HOSTS_MAX = 8, // that are tried
+    FIRST_LOOK = 30, // heat of an entry that is worth asking about, where a fifth will do
     LOADING_COST = 2000, // of LLVM, in heat
 };
 
-// The heat that is worth compiling the region for. Compiling takes 0.2 ms an instruction: where somebody will
-// compile for later runs, what has been interpreted for as long. Else a fifth of that: code that is hot goes
-// on to be, in later runs, too.
+// Compiling takes 0.2 ms an instruction: where somebody will compile for later runs, what has been
+// interpreted for as long is worth that. Else a fifth will do: code that is hot goes on to be, in later runs,
+// too.
+static unsigned fifths(const struct translator *t)
+{
+    return t->guest->config.leaves_rest ? 5 : 1;
+}
+
+// The heat that is worth compiling the region for.
 static unsigned cost_of(const struct translator *t, const struct region *r)
 {
-    return (50 + 4 * r->op_count) * (t->guest->config.leaves_rest ? 5 : 1);
+    return (50 + 4 * r->op_count) * fifths(t);
+}
+
+unsigned choose_first_look(const struct translator *t)
+{
+    return FIRST_LOOK * fifths(t);
 }
 
 bool choose_may_load(const struct translator *t)
@@ -145,10 +157,13 @@ static bool is_in_work(const struct translator *t, const struct region *r)
 bool choose_now(struct translator *t, const struct slot *s, const struct region *r, bool is_loaded,
                 uint16_t *wanted)
 {
-    if (t->eager || t->at_leisure ||
-        (heat_of(t, r) >= cost_of(t, r) + (is_loaded ? 0 : LOADING_COST) && !is_in_work(t, r)))
+    const unsigned cost = cost_of(t, r) + (is_loaded ? 0 : LOADING_COST), heat = heat_of(t, r);
+    if (t->eager || t->at_leisure || (heat >= cost && !is_in_work(t, r)))
         return true;
-    unsigned next = slot_heat(s) + slot_heat(s) / 2 + 1;
+    // Half of what is missing may be found elsewhere in the region. A look takes up to a millisecond.
+    unsigned next = slot_heat(s) + (heat < cost ? (cost - heat) / 2 : 0) + 1;
+    if (next < 2 * slot_heat(s))
+        next = 2 * slot_heat(s);
     *wanted = next < UINT16_MAX ? (uint16_t)next : UINT16_MAX;
     return false;
 }

@@ -172,8 +172,8 @@ void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
     unsigned heat = atomic_load_explicit(&s->heat, memory_order_relaxed) + more;
     heat = heat > UINT16_MAX ? UINT16_MAX : heat ? heat : 1; // who is called so often may be short
     atomic_store_explicit(&s->heat, (uint16_t)heat, memory_order_relaxed);
-    bool is_ready =
-        t->eager || (heat >= (s->wanted ? s->wanted : FIRST_LOOK) && (t->thread || choose_may_load(t)));
+    const unsigned wanted = s->wanted ? s->wanted : choose_first_look(t);
+    bool is_ready = t->eager || (heat >= wanted && (t->thread || choose_may_load(t)));
     if (s->state == SLOT_COLD && is_ready && enqueue(t, s))
         s->state = SLOT_QUEUED;
 }

@@ -31,7 +31,6 @@ enum {
     HEAT_NS = 10000,
     HEAT_MOST = 400, // by one request: what was counted may be another state's
     LEISURE_SECONDS = 60, // of compiling at most: what is left is left to the next run
-    FIRST_LOOK = 30, // heat at which it is first asked whether code is worth compiling
     WORTH_SAVING = 200, // heat that is worth writing the cache anew
     GLUE_MAX = 256, // functions and tables that regions share
     // Of cached objects that hold no code, which begins elsewhere: what was executed; what was asked for in
@@ -64,7 +63,7 @@ struct slot {
     _Atomic uint8_t state; // enum slot_state
     _Atomic uint32_t home; // the first entry of the region that it leads into
     atomic_ushort heat; // what has been interpreted of it so far, in earlier runs, too, in units of HEAT
-    uint16_t wanted; // so much before it is looked at once more; 0: FIRST_LOOK
+    uint16_t wanted; // so much before it is looked at once more; 0: choose_first_look
     bool ends_code; // translated code has gone on there (translate_note_end)
     bool is_called; // by its address: known at leisure
     atomic_bool in_work; // a region with this entry is being compiled, or has been and is not yet installed
@@ -266,6 +265,8 @@ bool choose_region(struct translator *t, const struct slot *s, const struct regi
 // If not, *wanted is the heat of s to wait for.
 bool choose_now(struct translator *t, const struct slot *s, const struct region *r, bool is_loaded,
                 uint16_t *wanted);
+// The heat at which it is first asked whether code is worth compiling.
+unsigned choose_first_look(const struct translator *t);
 // Before LLVM is loaded, by any thread: whether all that has been asked for could pay for that. If not,
 // nobody need look at a request.
 bool choose_may_load(const struct translator *t);
