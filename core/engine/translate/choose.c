@@ -3,7 +3,7 @@
 //
 // Compiling costs as much as interpreting the same code some hundred thousand times: who compiles at once
 // pays that for code that is soon over, and who waits for ever is slow. So code is compiled when interpreting
-// it has cost a share of that, the hottest first.
+// it has cost a certain share of that, or a multiple, the hottest first.
 //
 // Entries in the middle of a function (loops that are hot before it is called again, and where translated
 // code returns into what is interpreted) get no copies of the rest of it: the function's region gets entries
@@ -20,12 +20,12 @@ enum {
     LOADING_COST = 2000, // of LLVM, in heat
 };
 
-// Compiling takes 0.2 ms an instruction: where somebody will compile for later runs, what has been
-// interpreted for as long is worth that. Else a fifth will do: code that is hot goes on to be, in later runs,
-// too.
+// Compiling takes 0.2 ms an instruction. For how many fifths of that code has to be interpreted before it is
+// worth it: where somebody will compile for later runs, ten. Else one will do: code that is hot goes on to
+// be, in later runs, too.
 static unsigned fifths(const struct translator *t)
 {
-    return t->guest->config.leaves_rest ? 5 : 1;
+    return t->guest->config.leaves_rest ? 10 : 1;
 }
 
 // The heat that is worth compiling the region for.
