@@ -149,6 +149,20 @@ static enum stop_reason make_plain_system_call(struct guest *g)
     return has_to_leave ? STOP_SERVED : STOP_NONE;
 }
 
+// Without devices, loops and samples, which are looked at when a slice ends.
+static uint64_t grant_more(struct guest *g)
+{
+    machine *m = (machine *)g;
+    const bool has_to_leave = g->config.device || g->loops || m->profile || machine_wants_change(m) ||
+                              translate_has_to_leave(g->translator) ||
+                              atomic_load_explicit(&g->signal_pending, memory_order_relaxed) ||
+                              atomic_load_explicit(&g->stop_requested, memory_order_relaxed);
+    const uint64_t granted_to = g->stats.retired + (g->granted > 0 ? (uint64_t)g->granted : 0);
+    if (has_to_leave || granted_to >= m->run_end)
+        return 0;
+    return m->run_end - granted_to < TRANSLATED_SLICE ? m->run_end - granted_to : TRANSLATED_SLICE;
+}
+
 static uint64_t read_counter(struct guest *g)
 {
     return way_back_counter((machine *)g);
@@ -160,6 +174,7 @@ static const struct guest_host host = {
     .translated_pc = translate_guest_pc,
     .block_pc = blocks_guest_pc,
     .system_call = make_plain_system_call,
+    .more = grant_more,
     .counter = read_counter,
     .patch_loop = interp_patch_loop,
 };
@@ -486,6 +501,7 @@ enum machine_state machine_run(machine *m, uint64_t budget)
 {
     struct guest *g = &m->guest;
     uint64_t end = budget > UINT64_MAX - g->stats.retired ? UINT64_MAX : g->stats.retired + budget;
+    m->run_end = end;
     skip_time(m);
     if (m->profile)
         profile_begin(m->profile);

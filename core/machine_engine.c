@@ -2,6 +2,7 @@
 // Which engine runs the guest: what the wishes of other threads change between two slices.
 #include <string.h>
 
+#include "core/engine/dispatch/dispatch_modes.h"
 #include "core/engine/engine.h"
 #include "core/engine/translate/translate.h"
 #include "core/loops/optimizer.h"
@@ -155,16 +156,28 @@ static void update_entering(machine *m)
     set_entering(m, g->translating && machine_may_enter(m));
 }
 
+static uint32_t trace_wanted(const machine *m)
+{
+    return atomic_load_explicit(&m->trace_wanted, memory_order_relaxed);
+}
+
 void machine_follow_engine(machine *m)
 {
     struct guest *g = &m->guest;
-    const uint32_t trace = atomic_load_explicit(&m->trace_wanted, memory_order_relaxed);
-    if (trace != m->trace_tried)
-        switch_trace(m, trace);
+    if (trace_wanted(m) != m->trace_tried)
+        switch_trace(m, trace_wanted(m));
     if (g->translating != wants_translation(m))
         switch_engine(m);
     if (g->verify != machine_get_verify(m))
         switch_verify(m);
     way_back_keep(m);
     update_entering(m);
+}
+
+bool machine_wants_change(const machine *m)
+{
+    const struct guest *g = &m->guest;
+    return trace_wanted(m) != m->trace_tried || g->translating != wants_translation(m) ||
+           g->verify != machine_get_verify(m) || way_back_is_due(m) || !machine_may_enter(m) ||
+           (g->dispatch && machine_get_dispatch(m) != dispatch_mode(g->dispatch));
 }

@@ -21,6 +21,7 @@ struct machine {
     atomic_bool verify_wanted; // machine_set_verify
     _Atomic uint32_t trace_wanted; // machine_trace_loop: the header, or 0
     bool is_settled; // the last slice was hardly interpreted
+    uint64_t run_end; // stats.retired at which machine_run returns
     uint32_t trace_tried; // the one that guest.trace is of, if it can be
     uint64_t dispatch_since, dispatch_before; // retired when counting began; instructions counted before
     // Of a state that has been loaded, less what had been counted here until then.
@@ -41,8 +42,10 @@ void machine_publish(machine *m);
 // Where what is derived from the guest may be kept; NULL: nowhere, or the guest can write there.
 const char *machine_cache_folder(const machine *m);
 
-// Between slices: brings into force what is wanted of the engine, the checks of loops included.
+// Between slices: brings into force what is wanted of the engine, the checks of loops included; whether there
+// is anything of that.
 void machine_follow_engine(machine *m);
+bool machine_wants_change(const machine *m);
 
 // Whether translated code may be entered: its faults are as precise as the guest has to have them.
 bool machine_may_enter(const machine *m);

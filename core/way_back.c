@@ -110,13 +110,22 @@ static void begin(machine *m)
     w->there = true;
 }
 
-void way_back_keep(machine *m)
+static bool is_wanted(const machine *m)
 {
     const struct guest *g = &m->guest;
-    bool wanted = g->handles_faults && g->translating && g->state == MACHINE_RUNNING;
-    if (!wanted)
+    return g->handles_faults && g->translating && g->state == MACHINE_RUNNING;
+}
+
+bool way_back_is_due(const machine *m)
+{
+    return is_wanted(m) && !m->way_back.denied && !(m->way_back.there && is_possible(m) && is_short(m));
+}
+
+void way_back_keep(machine *m)
+{
+    if (!is_wanted(m))
         stop(m);
-    else if (!m->way_back.denied && !(m->way_back.there && is_possible(m) && is_short(m)))
+    else if (way_back_is_due(m))
         begin(m);
 }
 

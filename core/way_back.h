@@ -37,6 +37,8 @@ bool way_back_is_denied(const machine *m);
 // Guest code is about to go on, its state being in the cpu: sees to it that there is a way back, if it may
 // need one, not too long, or that it is denied.
 void way_back_keep(machine *m);
+// Whether there is something to see to, for which the state has to be in the cpu.
+bool way_back_is_due(const machine *m);
 // From now on.
 void way_back_deny(machine *m);
 // What has happened to the guest cannot be taken back: nothing leads further back than to now.

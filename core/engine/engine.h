@@ -19,6 +19,8 @@ void interp_call(struct guest *g);
 void interp_step(struct guest *g);
 // The SVC at cold_pc: makes the system call, or leaves as above.
 void interp_svc(struct guest *g);
+// Translated code that could go on but for cpu.budget: adds to that what the machine grants.
+void interp_more(struct guest *g);
 // From now on the op at pc, if it is decoded, enters translated code.
 void interp_patch_entry(struct guest *g, uint64_t pc);
 // No longer.

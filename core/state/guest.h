@@ -40,6 +40,9 @@ struct guest_host {
     // can go on at cpu.pc at once; STOP_SERVED, if that has to be left first; STOP_SVC, if also for the call,
     // which has not been made.
     enum stop_reason (*system_call)(struct guest *g);
+    // How many more instructions guest code may run at once, where stats.retired and granted are up to date:
+    // 0 if what is between two slices has to be done.
+    uint64_t (*more)(struct guest *g);
     // CNTVCT_EL0, in ns.
     uint64_t (*counter)(struct guest *g);
     // From now on the interpreter lets the loop's plan run at its header, or no longer does. Emulation

@@ -16,6 +16,7 @@
 #define interp_call __wrap_interp_call
 #define interp_step __wrap_interp_step
 #define interp_svc __wrap_interp_svc
+#define interp_more __wrap_interp_more
 #define interp_patch_entry __wrap_interp_patch_entry
 #define interp_switch_dispatch __wrap_interp_switch_dispatch
 #define interp_restore_entry __wrap_interp_restore_entry

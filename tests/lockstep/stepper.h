@@ -14,6 +14,7 @@
 #define interp_call stepper_call
 #define interp_step stepper_step
 #define interp_svc stepper_svc
+#define interp_more stepper_more
 #define interp_patch_entry stepper_patch_entry
 #define interp_decode_anew stepper_decode_anew
 #define interp_switch_dispatch stepper_switch_dispatch

@@ -135,6 +135,51 @@ static inline void spill(uint64_t budget GLUE_PASSED(PARAMETER))
     }
 GLUE_WAYS_BACK(DEFINE_WAY_BACK)
 
+// A region that asks for more budget goes on as if nothing had been: everything that it may use is saved, in
+// the standard format of XSAVE (Intel SDM volume 1, 13.4) where there are registers that FXSAVE does not
+// know.
+#ifdef __AVX__
+#define SAVE                                                                                                 \
+    "movl $0xe7, %%eax\n\t" /* x87, SSE, AVX, AVX-512 */                                                     \
+    "xorl %%edx, %%edx\n\t"                                                                                  \
+    "movq %%rdx, 512(%%rsp)\n\t" /* the header has to be 0 */                                                \
+    "movq %%rdx, 520(%%rsp)\n\t"                                                                             \
+    "movq %%rdx, 528(%%rsp)\n\t"                                                                             \
+    "movq %%rdx, 536(%%rsp)\n\t"                                                                             \
+    "movq %%rdx, 544(%%rsp)\n\t"                                                                             \
+    "movq %%rdx, 552(%%rsp)\n\t"                                                                             \
+    "movq %%rdx, 560(%%rsp)\n\t"                                                                             \
+    "movq %%rdx, 568(%%rsp)\n\t"                                                                             \
+    "xsave64 (%%rsp)\n\t"
+#define RESTORE                                                                                              \
+    "movl $0xe7, %%eax\n\t"                                                                                  \
+    "xorl %%edx, %%edx\n\t"                                                                                  \
+    "xrstor64 (%%rsp)\n\t"
+#else
+#define SAVE "fxsave64 (%%rsp)\n\t"
+#define RESTORE "fxrstor64 (%%rsp)\n\t"
+#endif
+void host_more(void);
+__attribute__((naked)) void more_budget(void)
+{
+    __asm__("pushq %%rbp\n\t"
+            "pushq %%rcx\n\tpushq %%rdx\n\tpushq %%rbx\n\tpushq %%rsi\n\tpushq %%rdi\n\t"
+            "pushq %%r8\n\tpushq %%r9\n\tpushq %%r10\n\tpushq %%r11\n\t"
+            "pushq %%r12\n\tpushq %%r13\n\tpushq %%r14\n\tpushq %%r15\n\t"
+            "movq %%rsp, %%rbx\n\t"
+            "subq $2752, %%rsp\n\t"
+            "andq $-64, %%rsp\n\t"
+            "movq %%rax, %0\n\t" SAVE "callq %P1\n\t" RESTORE "movq %0, %%rax\n\t"
+            "movq %%rbx, %%rsp\n\t"
+            "popq %%r15\n\tpopq %%r14\n\tpopq %%r13\n\tpopq %%r12\n\t"
+            "popq %%r11\n\tpopq %%r10\n\tpopq %%r9\n\tpopq %%r8\n\t"
+            "popq %%rdi\n\tpopq %%rsi\n\tpopq %%rbx\n\tpopq %%rdx\n\tpopq %%rcx\n\t"
+            "popq %%rbp\n\t"
+            "retq"
+            :
+            : "m"(guest_cpu.budget), "i"(host_more));
+}
+
 // Where an indirect branch goes that finds no translated code. If no region waits for this one to return,
 // that is who entered it: a function that jumps through a table for long, as interpreters do, would else use
 // up the host's stack.

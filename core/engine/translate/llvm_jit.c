@@ -211,6 +211,7 @@ static void initialize_llvm(void)
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
 }
 
 static void jit_destroy(struct jit *j)

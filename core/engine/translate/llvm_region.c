@@ -101,8 +101,22 @@ static void add_terminator(struct build *u, unsigned index)
 
 // ---- a whole region ----
 
+// The budget once the host has been asked for more. A call that LLVM knows nothing of: so nothing has to be
+// out of the way for it, and a function without others needs no frame. The red zone is stepped over.
+static LLVMValueRef ask_for_more(struct build *u, LLVMValueRef left)
+{
+    static const char code[] = "leaq -128(%rsp), %rsp\n\tcallq " GLUE_MORE "\n\tleaq 128(%rsp), %rsp",
+                      constraints[] = "={rax},{rax},~{dirflag},~{fpsr},~{flags}";
+    LLVMTypeRef type = LLVMFunctionType(u->j->i64, &u->j->i64, 1, false);
+    LLVMValueRef ask = LLVMGetInlineAsm(type, code, sizeof code - 1, constraints, sizeof constraints - 1,
+                                        true, false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(u->at, type, ask, &left, 1, "");
+}
+
 // What happens where guest code is entered or loops: leaves if fewer instructions are left than the block
-// has. (One that has none is stepped by the interpreter.)
+// has, and the host grants no more. (One that has none is stepped by the interpreter.) In precise code the
+// budget belongs to the last place where the state was exact: it leaves. So does the game's, whose accesses
+// are not checked: at the end of a slice its devices are looked at.
 static void check_budget(struct build *u, unsigned index)
 {
     const struct region_block *b = &u->r->blocks[index];
@@ -113,6 +127,13 @@ static void check_budget(struct build *u, unsigned index)
     LLVMValueRef left = build_get(u, VAR_BUDGET), length = build_constant(u, b->count ? b->count : 1);
     build_branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntSGE, left, length, ""), enough, spent);
     LLVMPositionBuilderAtEnd(u->at, spent);
+    if (u->r->checked && !u->r->precise) {
+        left = ask_for_more(u, left);
+        build_set(u, VAR_BUDGET, left);
+        LLVMBasicBlockRef refused = build_block(u);
+        LLVMBuildCondBr(u->at, LLVMBuildICmp(u->at, LLVMIntSGE, left, length, ""), enough, refused);
+        LLVMPositionBuilderAtEnd(u->at, refused);
+    }
     var_set dirty = x->flags_live ? x->dirty : var_but_flags(&x->dirty);
     leave_seldom_to(u, build_constant(u, b->pc), &dirty);
     LLVMPositionBuilderAtEnd(u->at, enough);

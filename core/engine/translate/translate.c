@@ -29,6 +29,11 @@ static _Thread_local struct translator *running;
 GLUE_WAYS_BACK(WAY_BACK)
 #undef WAY_BACK
 
+static void host_more(void)
+{
+    interp_more(running->guest);
+}
+
 // A jump to a host function from where 32-bit addresses reach.
 static uint32_t make_trampoline(struct translator *t, void (*f)(void))
 {
@@ -321,6 +326,11 @@ static void take_ready(struct translator *t, void take(struct translator *t, str
     }
 }
 
+bool translate_has_to_leave(const struct translator *t)
+{
+    return t->lockstep || atomic_load_explicit(&t->has_ready, memory_order_relaxed);
+}
+
 void translate_install(struct translator *t)
 {
     if (!forked && atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire))
@@ -417,7 +427,7 @@ struct translator *translator_create(struct guest *g, bool precise, struct error
     mprotect(t->stack, GUEST_PAGE, PROT_NONE);
     slots_begin(t);
 #define WAY_BACK(name) t->host_##name = make_trampoline(t, host_##name);
-    GLUE_WAYS_BACK(WAY_BACK)
+    GLUE_HOST(WAY_BACK)
 #undef WAY_BACK
     g->cpu.stack_limit = (uint64_t)(uintptr_t)t->stack + STACK_RESERVE;
     t->dump = getenv("NEURODOOM_DUMP");

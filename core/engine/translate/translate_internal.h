@@ -113,7 +113,7 @@ enum {
     SYMBOL_CPU,
     SYMBOL_TABLE,
 #define WAY_BACK(name) SYMBOL_HOST_##name,
-    GLUE_WAYS_BACK(WAY_BACK)
+    GLUE_HOST(WAY_BACK)
 #undef WAY_BACK
         SYMBOL_GLUE, // index into translator.glue
 };
@@ -143,7 +143,7 @@ struct translator {
     uint16_t slot_of[SLOT_PLACES]; // by hash: 1 + the slot's index, 0 = free
     uint32_t enter_region, cold_call; // addresses of the glue
 #define WAY_BACK(name) uint32_t host_##name;
-    GLUE_WAYS_BACK(WAY_BACK)
+    GLUE_HOST(WAY_BACK)
 #undef WAY_BACK
     struct {
         char name[48];

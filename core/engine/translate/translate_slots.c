@@ -189,7 +189,7 @@ bool translate_read_name(void *user, const char *name, bool is_defined, struct o
                                         [SYMBOL_CPU] = "guest_cpu",
                                         [SYMBOL_TABLE] = "indirect_table",
 #define WAY_BACK(way) [SYMBOL_HOST_##way] = "host_" #way,
-                                        GLUE_WAYS_BACK(WAY_BACK)
+                                        GLUE_HOST(WAY_BACK)
 #undef WAY_BACK
     };
     struct translator *t = user;
@@ -232,7 +232,7 @@ uint32_t translate_resolve(void *user, const struct object_symbol *symbol)
     case SYMBOL_TABLE: return low_address(t->low->indirect_table);
 #define WAY_BACK(way)                                                                                        \
     case SYMBOL_HOST_##way: return t->host_##way;
-        GLUE_WAYS_BACK(WAY_BACK)
+        GLUE_HOST(WAY_BACK)
 #undef WAY_BACK
     case SYMBOL_GLUE: return numbers[0] < t->glue_count ? t->glue[numbers[0]].address : 0;
     default: return 0;
