@@ -75,7 +75,8 @@ static void add_entry(uint32_t *entries, unsigned *heat, unsigned *count, uint32
 }
 
 // Finds *r anew, with all entries: where it has been asked for often, s among these, and those that it has
-// had. At leisure loops get none: they are come to from where the region begins.
+// had. At leisure loops get none: they are come to from where the region begins; nor do other functions that
+// it leads to, which have regions of their own.
 static bool find_with_entries(struct translator *t, const struct slot *s, const struct region_source *source,
                               struct region *r)
 {
@@ -85,7 +86,7 @@ static bool find_with_entries(struct translator *t, const struct slot *s, const 
         const struct slot *x = &t->slots[i];
         bool was_one = is_compiled(x) && x->home == entries[0];
         unsigned own = x == s || was_one ? UINT32_MAX : slot_heat(x);
-        if (t->at_leisure && region_loops_at(r, x->pc))
+        if (t->at_leisure && (x->is_called || region_loops_at(r, x->pc)))
             own = 0;
         if (x->pc != entries[0] && own >= (t->at_leisure ? 1 : FIRST_LOOK) && region_has(r, x->pc))
             add_entry(entries, heat, &count, x->pc, own);

@@ -77,13 +77,27 @@ static bool function_is_hot(const struct translator *t, uint32_t pc)
     return false;
 }
 
+// Functions that return once more when longjmp is called: compilers, too, know them by name.
+static bool returns_twice(const struct guest *g, uint32_t pc)
+{
+    static const char *const names[] = {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp"};
+    uint64_t offset;
+    const char *name = g->host->symbol(g, pc, &offset);
+    for (unsigned i = 0; name && !offset && i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 // Asks for what has run on the page, in hot functions, and can only have been come to by an indirect branch:
-// it does not follow what ran before it, and no direct branch leads there.
+// it does not follow what ran before it, and no direct branch leads there; and for where longjmp leads.
 static void request_indirect(struct rest *rest, unsigned index)
 {
     struct translator *t = rest->t;
     const struct executed_page *page = &t->executed[index];
-    bool follows = true; // what is at the page's start may
+    // What is at the page's start may.
+    bool follows =
+        index && page[-1].address + GUEST_PAGE == page->address && has_bit(page[-1].bits, page->address - 4);
     for (uint32_t pc = page->address; pc - page->address < GUEST_PAGE; pc += 4) {
         op o;
         enum insn insn;
@@ -96,6 +110,8 @@ static void request_indirect(struct rest *rest, unsigned index)
         }
         if (rest->is_hot && !follows && !has_bit(rest->pages[index].is_reached, pc))
             request_if_cold(t, translate_slot(t, pc));
+        if (rest->is_hot && insn == INSN_bl && returns_twice(t->guest, pc + (uint32_t)o.disp * 4))
+            request_if_cold(t, translate_slot(t, pc + 4));
         follows = insn == INSN_bl || insn == INSN_blr ||
                   (isa_info[insn].kind != KIND_JUMP && isa_info[insn].kind != KIND_INDIRECT);
     }
