@@ -261,7 +261,7 @@ void request_if_cold(struct translator *t, struct slot *s);
 // that are asked for. False if nothing there can be compiled.
 bool choose_region(struct translator *t, const struct slot *s, const struct region_source *source,
                    struct region *r);
-// Whether that has been interpreted for as long as compiling it takes (and loading LLVM, unless is_loaded).
+// Whether that has been interpreted for so long that compiling it pays (and loading LLVM, unless is_loaded).
 // If not, *wanted is the heat of s to wait for.
 bool choose_now(struct translator *t, const struct slot *s, const struct region *r, bool is_loaded,
                 uint16_t *wanted);
