@@ -175,8 +175,8 @@ void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
     unsigned more = new_heat(t, interpreted);
     t->heat += more;
     unsigned heat = atomic_load_explicit(&s->heat, memory_order_relaxed) + more;
-    heat = heat > UINT16_MAX ? UINT16_MAX : heat ? heat : 1; // who is called so often may be short
-    atomic_store_explicit(&s->heat, (uint16_t)heat, memory_order_relaxed);
+    heat = heat > HEAT_COUNTED ? HEAT_COUNTED : heat ? heat : 1; // who is called so often may be short
+    atomic_store_explicit(&s->heat, heat, memory_order_relaxed);
     const unsigned wanted = s->wanted ? s->wanted : choose_first_look(t);
     bool is_ready = t->eager || (heat >= wanted && (t->thread || choose_may_load(t)));
     if (s->state == SLOT_COLD && is_ready && enqueue(t, s))

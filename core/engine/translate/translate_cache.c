@@ -169,7 +169,7 @@ static void load_requests(struct translator *t, const struct cached_object *o)
             s->state = SLOT_HOPELESS;
             continue;
         }
-        atomic_store_explicit(&s->heat, (uint16_t)list[i].heat, memory_order_relaxed);
+        atomic_store_explicit(&s->heat, list[i].heat, memory_order_relaxed);
         t->earlier_heat += list[i].heat;
     }
 }

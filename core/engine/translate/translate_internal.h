@@ -30,6 +30,7 @@ enum {
     HEAT = 20000, // instructions that are interpreted: so many ns or so
     HEAT_NS = 10000,
     HEAT_MOST = 400, // by one request: what was counted may be another state's
+    HEAT_COUNTED = 1 << 24, // of a slot, at most
     LEISURE_SECONDS = 60, // of compiling at most: what is left is left to the next run
     WORTH_SAVING = 200, // heat that is worth writing the cache anew
     GLUE_MAX = 256, // functions and tables that regions share
@@ -62,8 +63,8 @@ struct slot {
     uint32_t cached; // SLOT_CACHED: the object's index in the cache
     _Atomic uint8_t state; // enum slot_state
     _Atomic uint32_t home; // the first entry of the region that it leads into
-    atomic_ushort heat; // what has been interpreted of it so far, in earlier runs, too, in units of HEAT
-    uint16_t wanted; // so much before it is looked at once more; 0: choose_first_look
+    atomic_uint heat; // what has been interpreted of it so far, in earlier runs, too, in units of HEAT
+    uint32_t wanted; // so much before it is looked at once more; 0: choose_first_look
     bool ends_code; // translated code has gone on there (translate_note_end)
     bool is_called; // by its address: known at leisure
     atomic_bool in_work; // a region with this entry is being compiled, or has been and is not yet installed
@@ -79,7 +80,7 @@ struct executed_page {
 struct cold_request {
     uint32_t pc, heat; // HOPELESS: it cannot be
 };
-enum { HOPELESS = 1 << 16 }; // more than is counted
+enum { HOPELESS = HEAT_COUNTED + 1 };
 
 // An entry of the region whose first one is home, as the cache holds it.
 struct further_entry {
@@ -124,7 +125,7 @@ struct compiled {
     struct region *region; // NULL if nothing has been compiled
     bool failed; // there is no object for it
     uint32_t asked; // whose request that was
-    uint16_t wanted; // the heat to wait for, if not 0: nothing has been compiled
+    uint32_t wanted; // the heat to wait for, if not 0: nothing has been compiled
     struct jit_object object; // packed
     struct cached_page pages[REGION_PAGES_MAX];
 };
@@ -264,7 +265,7 @@ bool choose_region(struct translator *t, const struct slot *s, const struct regi
 // Whether that has been interpreted for so long that compiling it pays (and loading LLVM, unless is_loaded).
 // If not, *wanted is the heat of s to wait for.
 bool choose_now(struct translator *t, const struct slot *s, const struct region *r, bool is_loaded,
-                uint16_t *wanted);
+                uint32_t *wanted);
 // The heat at which it is first asked whether code is worth compiling.
 unsigned choose_first_look(const struct translator *t);
 // Before LLVM is loaded, by any thread: whether all that has been asked for could pay for that. If not,
