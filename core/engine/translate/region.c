@@ -16,13 +16,11 @@ enum {
     CALLEE_OPS_MAX = INLINE_LEAF_MAX,
     CALLEE_BRANCHES_MAX = 64, // that are not followed yet
     FLAGS_SCAN = 40, // instructions looked at for what a callee does with the flags
-    PLACES = 4 * REGION_BLOCKS_MAX, // in the table that finds blocks
 };
 
 struct finder {
     struct region *r;
     const struct region_source *source;
-    uint16_t block_at[PLACES]; // by hash of where it begins: 1 + the block, 0 = free
 };
 
 static const uint8_t *page_bytes(struct finder *f, uint32_t address)
@@ -161,55 +159,38 @@ static bool flags_are_dead(struct finder *f, uint32_t pc, unsigned *left)
     }
 }
 
-// Where the block is found that begins at pc in that context, or goes.
-static uint16_t *block_place(struct finder *f, uint32_t pc, unsigned context)
+static int find_block(const struct region *r, uint32_t pc, unsigned context)
 {
-    unsigned place = ((pc / 4 ^ context << 24) * 2654435769U >> 8) % PLACES;
-    for (; f->block_at[place]; place = (place + 1) % PLACES) {
-        const struct region_block *b = &f->r->blocks[f->block_at[place] - 1];
-        if (b->pc == pc && b->context == context)
-            break;
-    }
-    return &f->block_at[place];
-}
-
-static int find_block(struct finder *f, uint32_t pc, unsigned context)
-{
-    return *block_place(f, pc, context) - 1;
-}
-
-static int add_block(struct finder *f, uint32_t pc, unsigned context)
-{
-    struct region *r = f->r;
-    r->blocks[r->block_count] =
-        (struct region_block){.pc = pc, .context = (uint8_t)context, .taken = -1, .next = -1};
-    *block_place(f, pc, context) = (uint16_t)(r->block_count + 1);
-    return (int)r->block_count++;
+    for (unsigned i = 0; i < r->block_count; i++)
+        if (r->blocks[i].pc == pc && r->blocks[i].context == context)
+            return (int)i;
+    return -1;
 }
 
 // A new block at pc in that context, if there is room, else -1.
-static int want_block(struct finder *f, uint32_t pc, unsigned context)
+static int want_block(struct region *r, uint32_t pc, unsigned context)
 {
-    struct region *r = f->r;
     if (r->body_count == REGION_BODIES_MAX || r->op_count > OPS_SOFT_MAX)
         return -1;
     r->body_count++;
-    return add_block(f, pc, context);
+    r->blocks[r->block_count] =
+        (struct region_block){.pc = pc, .context = (uint8_t)context, .taken = -1, .next = -1};
+    return (int)r->block_count++;
 }
 
 // The block at pc, or one that leaves for pc: where it has never been taken so far, or there is no room.
 static int16_t successor(struct finder *f, uint32_t pc, unsigned context)
 {
     struct region *r = f->r;
-    int to = find_block(f, pc, context);
+    int to = find_block(r, pc, context);
     if (to < 0 && f->source->executed(f->source->user, pc))
-        to = want_block(f, pc, context);
+        to = want_block(r, pc, context);
     else if (to < 0 && r->left_out_count < REGION_LEFT_OUT_MAX)
         r->left_out[r->left_out_count++] = pc;
     if (to < 0) { // there is room: at most two for each body
-        to = add_block(f, pc, context);
-        r->blocks[to].end = END_EXIT;
-        r->blocks[to].target_pc = pc;
+        to = (int)r->block_count++;
+        r->blocks[to] = (struct region_block){
+            .pc = pc, .context = (uint8_t)context, .end = END_EXIT, .target_pc = pc, .taken = -1, .next = -1};
         r->blocks[to].first = UINT16_MAX; // complete
     }
     return (int16_t)to;
@@ -342,7 +323,7 @@ static void fill_block(struct finder *f, unsigned b)
     for (;;) {
         struct region_block *block = &r->blocks[b];
         struct region_op o;
-        int other = pc == block->pc ? -1 : find_block(f, pc, block->context);
+        int other = pc == block->pc ? -1 : find_block(r, pc, block->context);
         if (other >= 0) {
             block->end = END_NEXT;
             block->next = (int16_t)other;
@@ -418,16 +399,14 @@ bool region_has(const struct region *r, uint32_t pc)
 
 bool region_loops_at(const struct region *r, uint32_t pc)
 {
-    for (unsigned i = 0; i < r->block_count; i++)
-        if (r->blocks[i].pc == pc && !r->blocks[i].context)
-            return r->blocks[i].loop_header;
-    return false;
+    int block = find_block(r, pc, 0);
+    return block >= 0 && r->blocks[block].loop_header;
 }
 
 bool region_find(struct region *r, const uint32_t *entries, unsigned count,
                  const struct region_source *source)
 {
-    struct finder f = {.r = r, .source = source};
+    struct finder f = {r, source};
     r->entry_count = count;
     memcpy(r->entries, entries, count * sizeof *entries);
     r->op_count = r->block_count = r->body_count = r->page_count = r->loop_count = r->left_out_count = 0;
@@ -437,7 +416,7 @@ bool region_find(struct region *r, const uint32_t *entries, unsigned count,
     if (!decode_at(&f, entries[0], &first) || kind_of(&f, &first) == KIND_STOP)
         return false;
     for (unsigned i = 0; i < count; i++)
-        want_block(&f, entries[i], 0);
+        want_block(r, entries[i], 0);
     for (unsigned b = 0; b < r->block_count; b++)
         if (r->blocks[b].first != UINT16_MAX)
             fill_block(&f, b);
