@@ -39,34 +39,19 @@ enum {
     CODE_BUS_ADRERR = 2,
 };
 
-// Instructions between two looks at requests and at code that has been compiled: 0.2 to 8 ms. To look means
-// to leave what translated code is in the midst of, and to interpret all callers.
+// Instructions between two looks at requests and at code that has been compiled: 0.2 to 8 ms. To answer one
+// means to leave what translated code is in the midst of, and to interpret all callers.
 #define SLICE 200000u
 #define TRANSLATED_SLICE 32000000u
 
 // ---- counters ----
-
-static void count_dispatch(machine *m)
-{
-    struct guest *g = &m->guest;
-    struct dispatch_counts counts;
-    if (!g->dispatch)
-        return;
-    dispatch_get_counts(g->dispatch, &counts);
-    g->stats.dispatch_total = m->dispatch_before;
-    if (dispatch_mode(g->dispatch) != MACHINE_DISPATCH_OFF)
-        g->stats.dispatch_total += g->stats.retired - m->dispatch_since;
-    g->stats.dispatch_hit = g->stats.dispatch_total - counts.wrong - m->wrong_before;
-    g->stats.dispatch_words = counts.words;
-    g->stats.dispatch_words_hit = counts.words - counts.words_wrong;
-}
 
 void machine_publish(machine *m)
 {
     if (m->guest.ahead)
         return;
     struct guest *g = &m->guest;
-    count_dispatch(m);
+    machine_count_dispatch(m);
     uint64_t now = clock_monotonic_ns(), elapsed = now - m->counted_ns,
              idle = g->stats.idle_ns - m->counted_idle_ns;
     g->stats.emulating_ns += elapsed > idle ? elapsed - idle : 0;
@@ -133,6 +118,12 @@ static void make_system_call(struct guest *g)
     way_back_end_call(m);
 }
 
+static bool is_called(const struct guest *g)
+{
+    return atomic_load_explicit(&g->signal_pending, memory_order_relaxed) ||
+           atomic_load_explicit(&g->stop_requested, memory_order_relaxed);
+}
+
 static enum stop_reason make_plain_system_call(struct guest *g)
 {
     if (!linux_is_plain_call(g))
@@ -143,9 +134,7 @@ static enum stop_reason make_plain_system_call(struct guest *g)
     way_back_keep((machine *)g);
     g->activity = ACTIVITY_GUEST;
     bool has_to_leave = g->state != MACHINE_RUNNING || g->code_changes != code_changes ||
-                        !machine_may_enter((machine *)g) ||
-                        atomic_load_explicit(&g->signal_pending, memory_order_relaxed) ||
-                        atomic_load_explicit(&g->stop_requested, memory_order_relaxed);
+                        !machine_may_enter((machine *)g) || is_called(g);
     return has_to_leave ? STOP_SERVED : STOP_NONE;
 }
 
@@ -153,10 +142,9 @@ static enum stop_reason make_plain_system_call(struct guest *g)
 static uint64_t grant_more(struct guest *g)
 {
     machine *m = (machine *)g;
-    const bool has_to_leave = g->config.device || g->loops || m->profile || machine_wants_change(m) ||
-                              translate_has_to_leave(g->translator) ||
-                              atomic_load_explicit(&g->signal_pending, memory_order_relaxed) ||
-                              atomic_load_explicit(&g->stop_requested, memory_order_relaxed);
+    const bool has_to_leave = g->config.device || g->loops || m->profile || is_called(g) ||
+                              machine_wants_dispatch(m) || machine_wants_engine(m) ||
+                              translate_has_to_leave(g->translator);
     const uint64_t granted_to = g->stats.retired + (g->granted > 0 ? (uint64_t)g->granted : 0);
     if (has_to_leave || granted_to >= m->run_end)
         return 0;
@@ -380,53 +368,6 @@ static void handle_dispatch_fault(machine *m)
     guest_kill(g, SIG_ILL, g->cpu.pc, what); // not the guest's doing, so not for its handlers
 }
 
-// ---- the dispatch net ----
-
-static void switch_dispatch(machine *m)
-{
-    struct guest *g = &m->guest;
-    count_dispatch(m);
-    m->dispatch_before = g->stats.dispatch_total;
-    m->dispatch_since = g->stats.retired;
-    interp_switch_dispatch(g, machine_get_dispatch(m));
-}
-
-const char *const machine_dispatch_names[MACHINE_DISPATCH_MODES] = {"off", "hybrid", "pure", "live"};
-
-bool machine_dispatch_by_name(const char *name, enum machine_dispatch *dispatch)
-{
-    for (int i = 0; i < MACHINE_DISPATCH_MODES; i++) {
-        if (strcmp(name, machine_dispatch_names[i]) == 0) {
-            *dispatch = (enum machine_dispatch)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool machine_check_dispatch(const char *base, struct error *error)
-{
-    struct dispatch *d = dispatch_create(base, error);
-    dispatch_destroy(d);
-    return d != NULL;
-}
-
-bool machine_has_dispatch(const machine *m)
-{
-    return m->guest.dispatch != NULL;
-}
-
-void machine_set_dispatch(machine *m, enum machine_dispatch dispatch)
-{
-    if (m->guest.dispatch)
-        atomic_store_explicit(&m->dispatch_wanted, (int)dispatch, memory_order_relaxed);
-}
-
-enum machine_dispatch machine_get_dispatch(const machine *m)
-{
-    return (enum machine_dispatch)atomic_load_explicit(&m->dispatch_wanted, memory_order_relaxed);
-}
-
 // ---- loops and waits ----
 
 bool machine_has_loops(const machine *m)
@@ -500,18 +441,16 @@ bool machine_get_idle(const machine *m)
 enum machine_state machine_run(machine *m, uint64_t budget)
 {
     struct guest *g = &m->guest;
-    uint64_t end = budget > UINT64_MAX - g->stats.retired ? UINT64_MAX : g->stats.retired + budget;
-    m->run_end = end;
+    m->run_end = budget > UINT64_MAX - g->stats.retired ? UINT64_MAX : g->stats.retired + budget;
     skip_time(m);
     if (m->profile)
         profile_begin(m->profile);
-    while (g->state == MACHINE_RUNNING && g->stats.retired < end) {
+    while (g->state == MACHINE_RUNNING && g->stats.retired < m->run_end) {
         g->activity = ACTIVITY_ENGINE;
-        uint64_t left = end - g->stats.retired;
+        uint64_t left = m->run_end - g->stats.retired;
         uint64_t slice = g->translating && m->is_settled ? TRANSLATED_SLICE : SLICE;
         uint64_t retired = g->stats.retired, interpreted = g->interpreted;
-        if (g->dispatch && machine_get_dispatch(m) != dispatch_mode(g->dispatch))
-            switch_dispatch(m);
+        machine_follow_dispatch(m);
         machine_follow_engine(m);
         if (g->translator)
             translate_install(g->translator);

@@ -2,7 +2,6 @@
 // Which engine runs the guest: what the wishes of other threads change between two slices.
 #include <string.h>
 
-#include "core/engine/dispatch/dispatch_modes.h"
 #include "core/engine/engine.h"
 #include "core/engine/translate/translate.h"
 #include "core/loops/optimizer.h"
@@ -174,10 +173,9 @@ void machine_follow_engine(machine *m)
     update_entering(m);
 }
 
-bool machine_wants_change(const machine *m)
+bool machine_wants_engine(const machine *m)
 {
     const struct guest *g = &m->guest;
     return trace_wanted(m) != m->trace_tried || g->translating != wants_translation(m) ||
-           g->verify != machine_get_verify(m) || way_back_is_due(m) || !machine_may_enter(m) ||
-           (g->dispatch && machine_get_dispatch(m) != dispatch_mode(g->dispatch));
+           g->verify != machine_get_verify(m) || way_back_is_due(m) || !machine_may_enter(m);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The machine's inside, for the files of core/ itself: machine.c, machine_engine.c, machine_state.c,
-// moments.c.
+// The machine's inside, for the files of core/ itself: machine.c, machine_dispatch.c, machine_engine.c,
+// machine_state.c, moments.c.
 #ifndef CORE_MACHINE_INTERNAL_H
 #define CORE_MACHINE_INTERNAL_H
 
@@ -45,7 +45,13 @@ const char *machine_cache_folder(const machine *m);
 // Between slices: brings into force what is wanted of the engine, the checks of loops included; whether there
 // is anything of that.
 void machine_follow_engine(machine *m);
-bool machine_wants_change(const machine *m);
+bool machine_wants_engine(const machine *m);
+
+// Likewise the mode of dispatch.
+void machine_follow_dispatch(machine *m);
+bool machine_wants_dispatch(const machine *m);
+// Brings what is counted of dispatch up to date in guest.stats.
+void machine_count_dispatch(machine *m);
 
 // Whether translated code may be entered: its faults are as precise as the guest has to have them.
 bool machine_may_enter(const machine *m);
