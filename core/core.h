@@ -53,6 +53,8 @@ void machine_translate_rest(machine *m);
 // About how long (ns) m, and earlier runs of the program, have interpreted what was asked for in vain: what
 // later runs could save by machine_translate_rest.
 uint64_t machine_interpreted_ns(const machine *m);
+// Whether what m translates is kept for later runs, as far as is known before machine_destroy.
+bool machine_keeps_code(const machine *m);
 
 // The guest's exit status, 0..255; for MACHINE_FAULTED 128 + signal.
 int machine_exit_status(const machine *m);

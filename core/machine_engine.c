@@ -109,6 +109,11 @@ uint64_t machine_interpreted_ns(const machine *m)
     return t && !translator_is_copy() ? translate_interpreted_ns(t) : 0;
 }
 
+bool machine_keeps_code(const machine *m)
+{
+    return m->guest.translator && translate_is_kept(m->guest.translator);
+}
+
 static void stop_translator(machine *m)
 {
     set_entering(m, false);

@@ -64,6 +64,7 @@ static void report_fault(const machine *m, const char *program)
 struct outcome {
     uint64_t kept, pieces; // of translated code: that it began with, and had when the program ended
     uint64_t interpreted_ns; // machine_interpreted_ns
+    bool keeps; // machine_keeps_code
     bool done; // it has come to the end
 };
 
@@ -103,7 +104,7 @@ static int run(const struct machine_config *config, const struct options *option
         status = STATUS_OWN;
     }
     *outcome = (struct outcome){stats.cached_regions, stats.translated_regions, machine_interpreted_ns(m),
-                                !failure->text};
+                                machine_keeps_code(m), !failure->text};
     machine_destroy(m);
     return status;
 }
@@ -195,9 +196,8 @@ static int prepare(const struct options *options, struct settings *settings, str
             return status;
         }
         fprintf(stderr, "prepare: round %u: %" PRIu64 " pieces of code translated\n", round + 1, now->pieces);
-        if (round && !now->kept) {
-            fail(failure, STATUS_USAGE,
-                 "--prepare: the translated code of the round before is not there: nothing is kept");
+        if (!now->keeps || (round && now->pieces && !now->kept)) { // the disk may be full
+            fail(failure, STATUS_USAGE, "--prepare: nothing of that is kept");
             return STATUS_OWN;
         }
         if (prepare_is_done(now->pieces - before, now->pieces)) {

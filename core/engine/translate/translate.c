@@ -183,6 +183,11 @@ void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
         s->state = SLOT_QUEUED;
 }
 
+bool translate_is_kept(const struct translator *t)
+{
+    return t->cache;
+}
+
 uint64_t translate_interpreted_ns(const struct translator *t)
 {
     uint64_t heat = 0;

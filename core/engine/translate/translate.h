@@ -63,6 +63,8 @@ void translate_now(struct translator *t, uint32_t pc);
 // How long (ns) this run and earlier ones have interpreted code that was asked for in vain, roughly: what
 // later ones could save; 0 where nothing is kept for them.
 uint64_t translate_interpreted_ns(const struct translator *t);
+// Whether what is translated is kept for them.
+bool translate_is_kept(const struct translator *t);
 // Has what earlier runs have asked for translated before the translator is destroyed, without the program
 // running: it is loaded, as is the cache.
 void translate_rest(struct translator *t);
@@ -119,6 +121,11 @@ static inline bool translator_is_copy(void)
 static inline void translator_destroy(struct translator *t)
 {
     (void)t;
+}
+static inline bool translate_is_kept(const struct translator *t)
+{
+    (void)t;
+    return false;
 }
 static inline uint64_t translate_interpreted_ns(const struct translator *t)
 {
