@@ -161,7 +161,7 @@ bool choose_now(struct translator *t, const struct slot *s, const struct region 
     const unsigned cost = cost_of(t, r) + (is_loaded ? 0 : LOADING_COST), heat = heat_of(t, r);
     if (t->eager || t->at_leisure || (heat >= cost && !is_in_work(t, r)))
         return true;
-    // Half of what is missing may be found elsewhere in the region. A look takes up to a millisecond.
+    // Half of what is missing may be found elsewhere in the region. A look takes 0.5 ms.
     const unsigned next = slot_heat(s) + (heat < cost ? (cost - heat) / 2 : 0) + 1;
     *wanted = next > 2 * slot_heat(s) ? next : 2 * slot_heat(s);
     return false;
