@@ -133,6 +133,16 @@ static bool follow_returns(struct walk *w, const struct profile_chain *chain, ui
     }
 }
 
+// Whether X30 speaks against a record of the callee's own: it is the return address of that record, or of a
+// call that the callee has made; a number that is none of a call says nothing.
+static bool is_elsewhere(struct walk *w, const struct profile_chain *chain)
+{
+    uint32_t target;
+    return chain->x30 && chain->x30 != chain->returns[0] &&
+           profile_map_call_at(w->map, chain->x30 - 4, &target) != PROFILE_NO_CALL &&
+           profile_map_find(w->map, chain->x30 - 4).start != w->callee.start;
+}
+
 // Who called the callee, which stands at pc, or up to count instructions further on.
 static bool follow_records(struct walk *w, const struct profile_chain *chain, uint32_t pc, unsigned count)
 {
@@ -140,7 +150,8 @@ static bool follow_records(struct walk *w, const struct profile_chain *chain, ui
     if (!chain->return_count && chain->whole && frames == FRAME_NONE)
         return true; // where the program starts
     if (frames == FRAME_OWN)
-        return chain->return_count && follow_returns(w, chain, chain->returns[0], 1);
+        return chain->return_count && !is_elsewhere(w, chain) &&
+               follow_returns(w, chain, chain->returns[0], 1);
     if (frames == FRAME_OF_CALLER)
         return follow_returns(w, chain, chain->x30, 0);
     // Either: what leads to the outermost caller, if the other does not.
