@@ -39,10 +39,11 @@ struct output {
 
 uint64_t output_frame_hash(const struct machine_frame *frame)
 {
-    uint8_t bytes[DEVICE_FRAME_WIDTH * DEVICE_FRAME_HEIGHT + 768];
-    memcpy(bytes, frame->indices, sizeof bytes - 768);
-    memcpy(bytes + sizeof bytes - 768, frame->palette, 768);
-    return XXH3_64bits(bytes, sizeof bytes);
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, frame->indices, DEVICE_FRAME_WIDTH * DEVICE_FRAME_HEIGHT);
+    XXH3_64bits_update(&state, frame->palette, 768);
+    return XXH3_64bits_digest(&state);
 }
 
 static bool cannot_write(struct failure *failure, const char *path)
