@@ -48,7 +48,8 @@ void machine_destroy(machine *m);
 enum machine_state machine_run(machine *m, uint64_t budget);
 
 // Of a machine that is not run: has what earlier runs of the program have asked for in vain translated, for
-// later ones, with config.cache_folder. machine_destroy comes back when that is done.
+// later ones, and after that whatever they have run, with config.cache_folder. machine_destroy comes back
+// when that is done.
 void machine_translate_rest(machine *m);
 // About how long (ns) m, and earlier runs of the program, have interpreted what was asked for in vain: what
 // later runs could save by machine_translate_rest.

@@ -135,12 +135,15 @@ static void switch_verify(machine *m)
 
 void machine_translate_rest(machine *m)
 {
-    // Only a run tells whether the guest needs precise code.
-    for (unsigned precise = 0; precise < 2; precise++) {
-        stop_translator(m);
-        start_translator(m, precise);
-        if (m->guest.translator)
-            translate_rest(m->guest.translator);
+    // What pays most comes first, and is kept before the rest is begun. Only a run tells whether the guest
+    // needs precise code.
+    for (unsigned all = 0; all < 2; all++) {
+        for (unsigned precise = 0; precise < 2; precise++) {
+            stop_translator(m);
+            start_translator(m, precise);
+            if (m->guest.translator)
+                translate_rest(m->guest.translator, all);
+        }
     }
 }
 

@@ -85,7 +85,9 @@ static bool find_with_entries(struct translator *t, const struct slot *s, const 
     for (unsigned i = 0; i < slot_count; i++) {
         const struct slot *x = &t->slots[i];
         bool was_one = is_compiled(x) && x->home == entries[0];
-        unsigned own = x == s || was_one ? UINT32_MAX : slot_heat(x);
+        unsigned own = x == s || was_one ? UINT32_MAX
+                       : t->at_leisure   ? x->state == SLOT_QUEUED
+                                         : slot_heat(x);
         if (t->at_leisure && (x->is_called || region_loops_at(r, x->pc)))
             own = 0;
         if (x->pc != entries[0] && own >= (t->at_leisure ? 1 : FIRST_LOOK) && region_has(r, x->pc))
@@ -117,7 +119,8 @@ static unsigned find_hosts(const struct translator *t, const struct slot *s, con
     return count - first;
 }
 
-// At leisure: the function that s is in, if there is one that has been called by its address.
+// At leisure: the function that s is in, if there is one that has been called by its address. What else is
+// entered (the cases of a switch) leads to code that others of its kind lead to as well: there is one entry.
 static bool find_function(struct translator *t, const struct slot *s, const struct region_source *source,
                           struct region *r)
 {
@@ -126,7 +129,7 @@ static bool find_function(struct translator *t, const struct slot *s, const stru
     while (count-- > 0)
         if (region_find(r, &hosts[count]->pc, 1, source) && region_has(r, s->pc))
             return find_with_entries(t, s, source, r);
-    return region_find(r, &s->pc, 1, source) && find_with_entries(t, s, source, r);
+    return region_find(r, &s->pc, 1, source) && (!s->is_called || find_with_entries(t, s, source, r));
 }
 
 bool choose_region(struct translator *t, const struct slot *s, const struct region_source *source,

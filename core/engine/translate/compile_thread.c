@@ -264,7 +264,7 @@ void *compile_thread(void *user)
     bool to_the_end = t->guest->config.prepare || t->at_leisure;
     while (works && !(t->quit && (!to_the_end || !t->queued)) &&
            !(t->at_leisure && t->compile_seconds > LEISURE_SECONDS)) {
-        if (!t->queued) {
+        if (!t->queued || t->gathers) {
             pthread_cond_wait(&t->wake, &t->lock);
             continue;
         }

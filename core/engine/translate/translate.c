@@ -309,8 +309,13 @@ static void install_too_late(struct translator *t, struct compiled *c)
     struct cached_object o = describe(c);
     if (translate_is_current(t, &o))
         o.trusted_by = dispatch_identity(t->guest->dispatch);
-    if (!forked)
-        keep(t, c, &o);
+    if (forked || !keep(t, c, &o))
+        return;
+    for (unsigned i = 1; i < c->region->entry_count; i++) { // the first is the object's own
+        struct slot *s = slot_at(t, c->region->entries[i]);
+        s->state = SLOT_CACHED;
+        s->home = c->region->entries[0];
+    }
 }
 
 static void take_ready(struct translator *t, void take(struct translator *t, struct compiled *c))

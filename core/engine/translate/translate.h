@@ -65,9 +65,9 @@ void translate_now(struct translator *t, uint32_t pc);
 uint64_t translate_interpreted_ns(const struct translator *t);
 // Whether what is translated is kept for them.
 bool translate_is_kept(const struct translator *t);
-// Has what earlier runs have asked for translated before the translator is destroyed, without the program
-// running: it is loaded, as is the cache.
-void translate_rest(struct translator *t);
+// Has what earlier runs have asked for, or all that they have run, translated before the translator is
+// destroyed, without the program running: it is loaded, as is the cache.
+void translate_rest(struct translator *t, bool all);
 
 // Drops what was translated from the pages of [address, address + length). Async-signal-safe.
 void translate_forget(struct translator *t, uint64_t address, uint64_t length);
@@ -132,9 +132,10 @@ static inline uint64_t translate_interpreted_ns(const struct translator *t)
     (void)t;
     return 0;
 }
-static inline void translate_rest(struct translator *t)
+static inline void translate_rest(struct translator *t, bool all)
 {
     (void)t;
+    (void)all;
 }
 static inline void translate_load_cache(struct translator *t, const char *folder)
 {

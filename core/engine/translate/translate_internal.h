@@ -189,6 +189,7 @@ struct translator {
     pthread_cond_t wake;
     struct slot *queue[QUEUE];
     unsigned queued;
+    bool gathers; // what is asked for at leisure, all of it, before any is looked at
     struct compiled *ready, **ready_end;
     bool quit;
     atomic_bool has_ready;

@@ -3,7 +3,8 @@
 // costs is then no run's, and what is compiled, and how, is chosen by all that has been seen.
 //
 // Runs compile the loops that are hot before their functions are called again, with entries in the middle.
-// Here whole functions are compiled, to be entered at their begin, and where they jump through tables.
+// Here whole functions are compiled, to be entered at their begin, and where they jump through tables: those
+// that are hot, then all that have run, as each run would else decode and interpret them anew.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,8 +19,8 @@ struct rest_page {
 struct rest {
     struct translator *t;
     struct rest_page *pages; // as t->executed, whose pages are in order
-    // In the function that the instruction last looked at is in, something has been asked for.
-    bool is_hot;
+    bool all; // be it never hot
+    bool is_wanted; // the function that the instruction last looked at is in
 };
 
 static bool has_bit(const uint8_t *bits, uint32_t pc)
@@ -89,9 +90,10 @@ static bool returns_twice(const struct guest *g, uint32_t pc)
     return false;
 }
 
-// Asks for what has run on the page, in hot functions, and can only have been come to by an indirect branch:
-// it does not follow what ran before it, and no direct branch leads there; and for where longjmp leads.
-static void request_indirect(struct rest *rest, unsigned index)
+// Asks for what has run on the page, in functions that are wanted, and can only have been come to by an
+// indirect branch: it does not follow what ran before it, and no direct branch leads there; for where longjmp
+// leads; and for the functions themselves, if all are.
+static void request_on(struct rest *rest, unsigned index)
 {
     struct translator *t = rest->t;
     const struct executed_page *page = &t->executed[index];
@@ -102,33 +104,37 @@ static void request_indirect(struct rest *rest, unsigned index)
         op o;
         enum insn insn;
         const struct slot *s = slot_at(t, pc);
-        if (s && s->is_called)
-            rest->is_hot = function_is_hot(t, pc);
+        if (s && s->is_called) {
+            rest->is_wanted = rest->all || function_is_hot(t, pc);
+            if (rest->all)
+                request_if_cold(t, translate_slot(t, pc));
+        }
         if (!decode_executed(t, page, pc, &o, &insn)) {
             follows = false;
             continue;
         }
-        if (rest->is_hot && !follows && !has_bit(rest->pages[index].is_reached, pc))
+        if (rest->is_wanted && !follows && !has_bit(rest->pages[index].is_reached, pc))
             request_if_cold(t, translate_slot(t, pc));
-        if (rest->is_hot && insn == INSN_bl && returns_twice(t->guest, pc + (uint32_t)o.disp * 4))
+        if (rest->is_wanted && insn == INSN_bl && returns_twice(t->guest, pc + (uint32_t)o.disp * 4))
             request_if_cold(t, translate_slot(t, pc + 4));
         follows = insn == INSN_bl || insn == INSN_blr ||
                   (isa_info[insn].kind != KIND_JUMP && isa_info[insn].kind != KIND_INDIRECT);
     }
 }
 
-void translate_rest(struct translator *t)
+void translate_rest(struct translator *t, bool all)
 {
-    struct rest rest = {t, calloc(t->executed_count + 1, sizeof *rest.pages), false};
+    struct rest rest = {t, calloc(t->executed_count + 1, sizeof *rest.pages), all, false};
     if (!t->cache || !rest.pages) {
         free(rest.pages);
         return;
     }
     t->at_leisure = true;
+    t->gathers = true; // there is no thread yet
     for (unsigned i = 0; i < t->executed_count; i++)
         note_branches(&rest, &t->executed[i]);
     for (unsigned i = 0; i < t->executed_count; i++)
-        request_indirect(&rest, i);
+        request_on(&rest, i);
     free(rest.pages);
     for (unsigned i = 0; i < t->slot_count; i++)
         if (slot_heat(&t->slots[i]))
@@ -139,6 +145,10 @@ void translate_rest(struct translator *t)
         if (s && s->state == SLOT_CACHED && has_grown(t, o))
             translate_again(t, o->entry);
     }
+    pthread_mutex_lock(&t->lock);
+    t->gathers = false;
+    pthread_cond_signal(&t->wake);
+    pthread_mutex_unlock(&t->lock);
 }
 
 void rest_cover(struct translator *t, const struct region *r)
@@ -150,7 +160,7 @@ void rest_cover(struct translator *t, const struct region *r)
             is_entry |= r->entries[k] == s->pc;
         bool was_entry = s->state == SLOT_CACHED && s->home == r->entries[0];
         bool is_asked = s->state == SLOT_COLD || s->state == SLOT_QUEUED;
-        if (is_entry || s->is_called || !region_loops_at(r, s->pc) || !(was_entry || is_asked))
+        if (is_entry || s->is_called || !(was_entry || (is_asked && region_loops_at(r, s->pc))))
             continue;
         s->state = SLOT_COLD;
         s->heat = 0;
