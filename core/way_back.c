@@ -11,6 +11,7 @@
 #include "machine_internal.h"
 
 #define LONGEST_WAY 1000000000u // instructions, which run again at a fault: 0.4 s in a simple loop
+#define LONG_WAY (LONGEST_WAY / 4 * 3)
 #define LONGEST_LOG (16u << 20) // bytes
 #define MOST_COPIED 65536u // pages of the journal
 // What it takes, in instructions that translated code runs meanwhile (4 or 5 a ns): a moment, 10 to 40 us,
@@ -173,8 +174,10 @@ void way_back_end_call(machine *m)
         return;
     struct answer answer = {w->pc, g->cpu.x[0], (uint32_t)g->cpu.x[8], w->effects.count};
     const size_t before = w->log.size;
-    // Another pc: in a signal's handler.
-    w->there = g->state == MACHINE_RUNNING && g->cpu.pc == w->pc && !w->effects.incomplete;
+    // Another pc: in a signal's handler. A way that is long ends here, where another one can begin: in the
+    // midst of translated code, that would have to be left.
+    w->there = g->state == MACHINE_RUNNING && g->cpu.pc == w->pc && !w->effects.incomplete &&
+               g->stats.retired - w->retired < LONG_WAY;
     SAVED(&w->log, answer);
     for (unsigned i = 0; i < w->effects.count && w->there; i++)
         w->there = log_effect(&g->memory, &w->log, &w->effects.list[i]);
