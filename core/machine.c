@@ -118,7 +118,7 @@ static void make_system_call(struct guest *g)
     way_back_end_call(m);
 }
 
-static bool is_called(const struct guest *g)
+static bool is_interrupted(const struct guest *g)
 {
     return atomic_load_explicit(&g->signal_pending, memory_order_relaxed) ||
            atomic_load_explicit(&g->stop_requested, memory_order_relaxed);
@@ -134,7 +134,7 @@ static enum stop_reason make_plain_system_call(struct guest *g)
     way_back_keep((machine *)g);
     g->activity = ACTIVITY_GUEST;
     bool has_to_leave = g->state != MACHINE_RUNNING || g->code_changes != code_changes ||
-                        !machine_may_enter((machine *)g) || is_called(g);
+                        !machine_may_enter((machine *)g) || is_interrupted(g);
     return has_to_leave ? STOP_SERVED : STOP_NONE;
 }
 
@@ -142,7 +142,7 @@ static enum stop_reason make_plain_system_call(struct guest *g)
 static uint64_t grant_more(struct guest *g)
 {
     machine *m = (machine *)g;
-    const bool has_to_leave = g->config.device || g->loops || m->profile || is_called(g) ||
+    const bool has_to_leave = g->config.device || g->loops || m->profile || is_interrupted(g) ||
                               machine_wants_dispatch(m) || machine_wants_engine(m) ||
                               translate_has_to_leave(g->translator);
     const uint64_t granted_to = g->stats.retired + (g->granted > 0 ? (uint64_t)g->granted : 0);

@@ -74,9 +74,23 @@ static void add_entry(uint32_t *entries, unsigned *heat, unsigned *count, uint32
     heat[at] = more;
 }
 
-// Finds *r anew, with all entries: where it has been asked for often, s among these, and those that it has
-// had. At leisure loops get none: they are come to from where the region begins; nor do other functions that
-// it leads to, which have regions of their own.
+// How much it is worth to enter *r at x, where s is asked for; 0: nothing. At leisure loops get no
+// entries: they are come to from where the region begins; nor do other functions that it leads to, which have
+// regions of their own.
+static unsigned worth_of_entry(const struct translator *t, const struct slot *s, const struct region *r,
+                               const struct slot *x)
+{
+    const bool was_one = is_compiled(x) && x->home == r->entries[0];
+    if (t->at_leisure && (x->is_called || region_loops_at(r, x->pc)))
+        return 0;
+    if (x == s || was_one)
+        return UINT32_MAX;
+    if (t->at_leisure)
+        return x->state == SLOT_QUEUED;
+    return slot_heat(x) >= FIRST_LOOK ? slot_heat(x) : 0;
+}
+
+// Finds *r anew, with all entries: where it has been asked for, s among these, and those that it has had.
 static bool find_with_entries(struct translator *t, const struct slot *s, const struct region_source *source,
                               struct region *r)
 {
@@ -84,14 +98,9 @@ static bool find_with_entries(struct translator *t, const struct slot *s, const 
     unsigned heat[REGION_ENTRIES_MAX] = {UINT32_MAX}, count = 1, slot_count = t->slot_count;
     for (unsigned i = 0; i < slot_count; i++) {
         const struct slot *x = &t->slots[i];
-        bool was_one = is_compiled(x) && x->home == entries[0];
-        unsigned own = x == s || was_one ? UINT32_MAX
-                       : t->at_leisure   ? x->state == SLOT_QUEUED
-                                         : slot_heat(x);
-        if (t->at_leisure && (x->is_called || region_loops_at(r, x->pc)))
-            own = 0;
-        if (x->pc != entries[0] && own >= (t->at_leisure ? 1 : FIRST_LOOK) && region_has(r, x->pc))
-            add_entry(entries, heat, &count, x->pc, own);
+        const unsigned worth = x->pc == entries[0] ? 0 : worth_of_entry(t, s, r, x);
+        if (worth && region_has(r, x->pc))
+            add_entry(entries, heat, &count, x->pc, worth);
     }
     return region_find(r, entries, count, source);
 }
