@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Guest program: way_back WHAT. Does WHAT with a handler of SIGSEGV (nothing: it computes for longer than
-// there is a way back), comes to a fault, and prints what the handler finds: registers, memory, and what the
-// host has been told.
+// there is a way back; calls: for nearly as long, with system calls), comes to a fault, and prints what the
+// handler finds: registers, memory, and what the host has been told.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <setjmp.h>
@@ -267,6 +267,9 @@ int main(int argc, char **argv)
             part();
         else if (strcmp(what, "shared") == 0)
             share();
+        else if (strcmp(what, "calls") == 0)
+            for (unsigned i = 0; i < 10; i++)
+                walk(area, (uint64_t)getppid(), AREA, 6000000, 2 * i + 5);
         walk_off(strcmp(what, "nothing") == 0 ? 80000000 : 2000000);
     }
     printf("%llx\n", (unsigned long long)hash_of(area, AREA));
