@@ -12,6 +12,7 @@
 
 #define OPS_PER_PAGE (GUEST_PAGE / 4)
 #define OPS_PAGE_BYTES (OPS_PER_PAGE * sizeof(op))
+#define PAGES_BYTES (PAGE_COUNT + 1)
 #define OPS_BYTES (PAGE_COUNT * OPS_PAGE_BYTES)
 #define RESERVATION (MEMORY_GUARD + GUEST_SPACE + MEMORY_GUARD + OPS_BYTES + MEMORY_GUARD)
 #define OPS_CHUNK (GUEST_SPACE / MEMORY_OPS_CHUNKS)
@@ -32,7 +33,8 @@ int memory_create(struct memory *m, uint64_t limit)
         return -1;
     // On its own mapping, so that only the parts that are used become resident; where translated code finds
     // it.
-    m->pages = mmap(NULL, PAGE_COUNT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    m->pages =
+        mmap(NULL, PAGES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
     if (m->pages == MAP_FAILED) {
         reservation_destroy(&m->host);
         return -1;
@@ -48,7 +50,7 @@ void memory_destroy(struct memory *m)
         return;
     journal_destroy(m);
     reservation_destroy(&m->host);
-    munmap(m->pages, PAGE_COUNT);
+    munmap(m->pages, PAGES_BYTES);
     *m = (struct memory){0};
 }
 

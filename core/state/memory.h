@@ -51,7 +51,8 @@ struct memory_effects {
 struct memory {
     uint8_t *base; // host address of guest address 0; GUEST_SPACE bytes and a guard behind
     op *ops; // the op of the instruction at guest address P is ops[P / 4]
-    uint8_t *pages; // [GUEST_SPACE / GUEST_PAGE]; below 2 GiB
+    // [GUEST_SPACE / GUEST_PAGE] and a 0 behind, for who looks at two at once; below 2 GiB
+    uint8_t *pages;
     uint64_t limit; // bytes that the guest may have mapped privately, other than PROT_NONE
     uint64_t mapped; // bytes that it has
     bool has_frame; // a device's is mapped, or was: what maps it first is MEMORY_STEADY

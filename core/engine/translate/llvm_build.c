@@ -112,3 +112,27 @@ LLVMValueRef build_global(struct build *u, const char *name, LLVMTypeRef type)
     }
     return g;
 }
+
+LLVMValueRef build_in_register(struct build *u, LLVMValueRef value)
+{
+    LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMTypeKind kind = LLVMGetTypeKind(type);
+    bool is_vector = kind != LLVMIntegerTypeKind;
+    LLVMTypeRef wide = !is_vector && LLVMGetIntTypeWidth(type) < 32 ? u->j->i32 : type;
+    if (wide != type)
+        value = LLVMBuildZExt(u->at, value, wide, "");
+    LLVMTypeRef function = LLVMFunctionType(wide, &wide, 1, false);
+    const char *constraints = is_vector ? "=x,0" : "=r,0";
+    LLVMValueRef nothing = LLVMGetInlineAsm(function, "", 0, constraints, strlen(constraints), false, false,
+                                            LLVMInlineAsmDialectATT, false);
+    LLVMValueRef kept = LLVMBuildCall2(u->at, function, nothing, &value, 1, "");
+    if (wide == type)
+        return kept;
+    unsigned range = LLVMGetMDKindIDInContext(u->j->context, "range", 5);
+    LLVMMetadataRef limits[2] = {
+        LLVMValueAsMetadata(LLVMConstInt(wide, 0, false)),
+        LLVMValueAsMetadata(LLVMConstInt(wide, 1ull << LLVMGetIntTypeWidth(type), false))};
+    LLVMSetMetadata(kept, range,
+                    LLVMMetadataAsValue(u->j->context, LLVMMDNodeInContext2(u->j->context, limits, 2)));
+    return LLVMBuildTrunc(u->at, kept, type, "");
+}

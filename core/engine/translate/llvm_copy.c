@@ -122,32 +122,6 @@ static LLVMValueRef copy_plainly(struct build *u, LLVMValueRef i)
     return copy;
 }
 
-// What was loaded, in a register of the host: so the access is no part of another instruction of the host's,
-// which would also store, or stand for another of the guest's.
-static LLVMValueRef keep_apart(struct build *u, LLVMValueRef value)
-{
-    LLVMTypeRef type = LLVMTypeOf(value);
-    LLVMTypeKind kind = LLVMGetTypeKind(type);
-    bool is_vector = kind != LLVMIntegerTypeKind;
-    LLVMTypeRef wide = !is_vector && LLVMGetIntTypeWidth(type) < 32 ? u->j->i32 : type;
-    if (wide != type)
-        value = LLVMBuildZExt(u->at, value, wide, "");
-    LLVMTypeRef function = LLVMFunctionType(wide, &wide, 1, false);
-    const char *constraints = is_vector ? "=x,0" : "=r,0";
-    LLVMValueRef nothing = LLVMGetInlineAsm(function, "", 0, constraints, strlen(constraints), false, false,
-                                            LLVMInlineAsmDialectATT, false);
-    LLVMValueRef kept = LLVMBuildCall2(u->at, function, nothing, &value, 1, "");
-    if (wide == type)
-        return kept;
-    unsigned range = LLVMGetMDKindIDInContext(u->j->context, "range", 5);
-    LLVMMetadataRef limits[2] = {
-        LLVMValueAsMetadata(LLVMConstInt(wide, 0, false)),
-        LLVMValueAsMetadata(LLVMConstInt(wide, 1ull << LLVMGetIntTypeWidth(type), false))};
-    LLVMSetMetadata(kept, range,
-                    LLVMMetadataAsValue(u->j->context, LLVMMDNodeInContext2(u->j->context, limits, 2)));
-    return LLVMBuildTrunc(u->at, kept, type, "");
-}
-
 // Nothing in the code, but unlike every other: accesses of different instructions are not merged.
 static void mark(struct build *u, uint32_t pc)
 {
@@ -172,7 +146,7 @@ static void copy_access(struct build *u, LLVMValueRef i, const struct region_op 
     LLVMValueRef copy = copy_plainly(u, i);
     near_note_access(u, LLVMGetOperand(copy, LLVMIsALoadInst(copy) ? 0 : 1));
     if (LLVMIsALoadInst(i) && isa_info[o->insn].writes & MEMORY)
-        map_value(u, i, keep_apart(u, copy));
+        map_value(u, i, build_in_register(u, copy));
 }
 
 // What follows in the definition is never reached.

@@ -275,28 +275,30 @@ static LLVMValueRef objections(struct llvm_guard *l, LLVMValueRef flags, unsigne
     return LLVMBuildOr(l->at, masked_flags(l, other, wanted), masked_flags(l, ends, MEMORY_FILE), "");
 }
 
-// All looked at together: there are not many instructions that these checks may take.
+// All looked at together: there are not many instructions that these checks may take. Hence the flags of a
+// table's first page and of the one behind are loaded as one, whether it reaches that or not.
 void llvm_guard_add_tables(struct llvm_guard *l, const struct quantity *base, const unsigned *bytes,
                            unsigned count)
 {
-    LLVMValueRef upper = constant(l, 0), wrong = LLVMConstInt(type8(l), 0, false);
+    LLVMTypeRef two = LLVMInt16TypeInContext(l->context);
+    LLVMValueRef upper = constant(l, 0), wrong = LLVMConstInt(two, 0, false);
+    LLVMValueRef readable = LLVMConstInt(two, PROT_READ * 0x101u, false);
     for (unsigned reg = 0; reg < REG_ZERO; reg++)
         if (l->guard->zero_upper >> reg & 1)
             upper = LLVMBuildOr(l->at, upper, l->get(l->user, reg), "");
     for (unsigned i = 0; i < count; i++) {
-        LLVMValueRef low = value_of(l, base[i]), ends[2] = {low};
-        ends[1] = LLVMBuildAdd(l->at, low, constant(l, bytes[i] - 1), "");
-        for (unsigned k = 0; k < 2; k++) {
-            LLVMValueRef flags = flags_of(l, number_of_page(l, ends[k]));
-            LLVMValueRef readable = LLVMConstInt(type8(l), PROT_READ, false);
-            wrong = LLVMBuildOr(l->at, wrong, LLVMBuildXor(l->at, flags, readable, ""), "");
-            upper = LLVMBuildOr(l->at, upper, ends[k], "");
-        }
+        LLVMValueRef low = value_of(l, base[i]), page = number_of_page(l, low);
+        LLVMValueRef flags =
+            LLVMBuildLoad2(l->at, two, LLVMBuildInBoundsGEP2(l->at, type8(l), l->pages, &page, 1, ""), "");
+        LLVMSetAlignment(flags, 1);
+        wrong = LLVMBuildOr(l->at, wrong, LLVMBuildXor(l->at, flags, readable, ""), "");
+        upper = LLVMBuildOr(l->at, upper, low, "");
         require_no_alias(l, low, bytes[i]);
     }
     llvm_guard_require(l, compare(l, LLVMIntULT, upper, constant(l, LOW_ADDRESSES)));
-    wrong = masked_flags(l, wrong, PROT_READ | MEMORY_SHARED | MEMORY_FILE);
-    llvm_guard_require(l, is_zero(l, wrong));
+    wrong = LLVMBuildAnd(l->at, wrong,
+                         LLVMConstInt(two, (PROT_READ | MEMORY_SHARED | MEMORY_FILE) * 0x101u, false), "");
+    llvm_guard_require(l, compare(l, LLVMIntEQ, wrong, LLVMConstInt(two, 0, false)));
 }
 
 // All pages of the span are looked at, where what has been required so far holds.
