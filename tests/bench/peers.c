@@ -6,8 +6,8 @@
 // Timed demos of DOOM run in neurodoom; the programs that tests/bench/fetch-programs has built, if they are
 // there, in a64run. Each of our engines has two columns, with loops off and on. --engine leaves only that one
 // engine. First every column runs everything and its frame hashes and outputs are compared: unless all are
-// equal, nothing is timed. Ours do that twice, and the translator twelve times, in which the cache, a
-// temporary folder of each column's own, fills: what is timed is a warm one.
+// equal, nothing is timed. Ours do that several times, in which the cache, a temporary folder of each
+// column's own, fills: what is timed is a warm one. Until then what is translated behind a run is waited for.
 // Then the columns take turns, work by work, run by run. What is reported is CPU time (user + system, all
 // threads) of the whole process, medians, and the ratio of the medians' sums. Exit status 1 when something
 // differs or a program fails.
@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -155,8 +156,8 @@ static void redirect(const char *path, int fd)
         _exit(126);
 }
 
-// Runs the work in a column, with the output that is compared into the file result, or nowhere if NULL. Ends
-// the program on failure.
+// Runs the work in a column, with the output that is compared into the file result, or nowhere if NULL: then
+// nothing is translated behind it, else that is over, too, on return. Ends the program on failure.
 static struct usage run(const struct work *work, unsigned column, const char *result)
 {
     const char *argv[ARGUMENTS_MAX];
@@ -171,7 +172,8 @@ static struct usage run(const struct work *work, unsigned column, const char *re
         char folder[600];
         snprintf(folder, sizeof folder, "%s/cache%u", temporary, column);
         setenv("XDG_CACHE_HOME", folder, 1);
-        setenv("NEURODOOM_TRANSLATE_BEHIND", "off", 1); // nothing is to run beside what is timed
+        if (!result)
+            setenv("NEURODOOM_TRANSLATE_BEHIND", "off", 1); // nothing is to run beside what is timed
         snprintf(folder, sizeof folder, "%s/bench", build);
         if (work->program && chdir(folder) != 0)
             _exit(126);
@@ -182,6 +184,8 @@ static struct usage run(const struct work *work, unsigned column, const char *re
     struct rusage usage;
     if (wait4(pid, &status, 0, &usage) != pid)
         fail("wait4", strerror(errno));
+    while (wait(NULL) > 0) // for what it has left behind, which has become a child of ours
+        ;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         char text[700];
         snprintf(text, sizeof text, "status %#x, %s, %s", (unsigned)status, work->name, columns[column].name);
@@ -210,12 +214,15 @@ static bool same_file(const char *a, const char *b, unsigned *lines)
     return same && bytes > 0;
 }
 
-// A demo is too short for the compile thread to be done with it in fewer runs.
-static unsigned passes(unsigned column)
+// Nothing is translated behind a demo, which is too short for the compile thread to be done with it in fewer
+// runs.
+static unsigned passes(const struct work *work, unsigned column)
 {
     if (column < OURS)
         return 1;
-    return strcmp(columns[column].engine, "translate") == 0 ? 12 : 2;
+    if (strcmp(columns[column].engine, "translate") != 0)
+        return 2;
+    return work->program ? 3 : 12;
 }
 
 static bool is_silent_demo(const struct work *work)
@@ -234,7 +241,7 @@ static unsigned compare_outputs(const struct work *works, size_t count)
         unsigned lines = 0;
         run(&works[w], 0, expected);
         for (unsigned c = 1; c < column_count; c++) {
-            for (unsigned times = passes(c); times > 0; times--) {
+            for (unsigned times = passes(&works[w], c); times > 0; times--) {
                 run(&works[w], c, file);
                 if (!same_file(expected, file, &lines)) {
                     fprintf(stderr, "peers: %s: %s differs from native in line %u\n", works[w].name,
@@ -404,6 +411,7 @@ int main(int argc, char **argv)
         fail(argv[i], strerror(absolute ? ENAMETOOLONG : errno));
     find_engines(engine);
     size_t count = add_programs(works, parse_demos(demo_text, works));
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (!mkdtemp(temporary))
         fail("mkdtemp", strerror(errno));
     atexit(remove_temporary);
