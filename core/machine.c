@@ -138,12 +138,12 @@ static enum stop_reason make_plain_system_call(struct guest *g)
     return has_to_leave ? STOP_SERVED : STOP_NONE;
 }
 
-// Without devices, loops and samples, which are looked at when a slice ends.
+// Without devices and samples, which are looked at when a slice ends, and loops that are to be.
 static uint64_t grant_more(struct guest *g)
 {
     machine *m = (machine *)g;
-    const bool has_to_leave = g->config.device || g->loops || m->profile || is_interrupted(g) ||
-                              machine_wants_dispatch(m) || machine_wants_engine(m) ||
+    const bool has_to_leave = g->config.device || (g->loops && loops_want_update(g->loops)) || m->profile ||
+                              is_interrupted(g) || machine_wants_dispatch(m) || machine_wants_engine(m) ||
                               translate_has_to_leave(g->translator);
     const uint64_t granted_to = g->stats.retired + (g->granted > 0 ? (uint64_t)g->granted : 0);
     if (has_to_leave || granted_to >= m->run_end)

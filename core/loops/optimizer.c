@@ -336,17 +336,27 @@ static bool is_current(const struct loops *l, const struct loop *loop)
                   loop->body.length * sizeof loop->body.words[0]) == 0;
 }
 
+static bool are_wanted(const struct loops *l)
+{
+    return atomic_load_explicit(&l->guest->loops_wanted, memory_order_relaxed);
+}
+
+bool loops_want_update(const struct loops *l)
+{
+    return are_wanted(l) != l->on || devices_may_wait(l->guest) != l->waits ||
+           atomic_load_explicit(&l->list_wanted, memory_order_relaxed) ||
+           atomic_load_explicit(&l->has_examined, memory_order_relaxed);
+}
+
 void loops_update(struct loops *l)
 {
-    bool wanted = atomic_load_explicit(&l->guest->loops_wanted, memory_order_relaxed),
-         waits = devices_may_wait(l->guest);
+    if (!loops_want_update(l))
+        return;
     if (atomic_exchange_explicit(&l->list_wanted, false, memory_order_relaxed))
         name_functions(l);
-    if (wanted == l->on && waits == l->waits &&
-        !atomic_exchange_explicit(&l->has_examined, false, memory_order_acquire))
-        return;
-    l->on = wanted;
-    l->waits = waits;
+    atomic_exchange_explicit(&l->has_examined, false, memory_order_acquire);
+    l->on = are_wanted(l);
+    l->waits = devices_may_wait(l->guest);
     uint32_t count = atomic_load(&l->count);
     for (uint32_t i = 0; i < count; i++) {
         struct loop *loop = &l->loops[i];

@@ -69,6 +69,8 @@ void loops_request(struct loops *l, uint32_t header, uint32_t branch);
 // Between slices: takes over what has been examined, and machine_set_loops. Calls install for each loop that
 // has to be patched into the interpreter, or out of it. Emulation thread.
 void loops_update(struct loops *l);
+// Whether that has something to do.
+bool loops_want_update(const struct loops *l);
 
 // Takes every replacement out of the interpreter, until the next loops_update. Emulation thread.
 void loops_uninstall(struct loops *l);
