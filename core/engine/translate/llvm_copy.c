@@ -145,6 +145,8 @@ static void copy_access(struct build *u, LLVMValueRef i, const struct region_op 
     }
     LLVMValueRef copy = copy_plainly(u, i);
     near_note_access(u, LLVMGetOperand(copy, LLVMIsALoadInst(copy) ? 0 : 1));
+    // Apart, so that the access is no part of another instruction of the host's, which would also store, and
+    // stands for no other of the guest's.
     if (LLVMIsALoadInst(i) && isa_info[o->insn].writes & MEMORY)
         map_value(u, i, build_in_register(u, copy));
 }

@@ -104,7 +104,7 @@ static struct apart begin_apart(const struct lookup_build *b, LLVMValueRef v)
     return (struct apart){.words = as_words, .lane = lane};
 }
 
-// One after the other; two are read from a word before it is shifted, where the host names its second byte.
+// Two are read from a word before it is shifted: the host can store a register's second byte, too.
 static LLVMValueRef next_lane(const struct lookup_build *b, struct apart *a)
 {
     struct build *u = b->u;
