@@ -159,10 +159,10 @@ void build_at_start(struct build *u, LLVMBasicBlockRef block);
 void build_behind(struct build *u, LLVMBasicBlockRef block, LLVMValueRef instruction);
 // To guest memory, from an address of 32 bits; and where an access of the instruction at pc is (object.h).
 LLVMValueRef build_guest_pointer(struct build *u, LLVMValueRef address);
+LLVMMetadataRef build_access_location(const struct build *u, uint32_t pc);
 // The same value, in a register of the host, whatever it comes from and serves for: LLVM merges nothing with
 // it.
 LLVMValueRef build_in_register(struct build *u, LLVMValueRef value);
-LLVMMetadataRef build_access_location(const struct build *u, uint32_t pc);
 
 // For ways that the guest takes seldom by the nature of them: a used-up budget, an unexpected return.
 void build_branch_mostly(struct build *u, LLVMValueRef condition, LLVMBasicBlockRef mostly,

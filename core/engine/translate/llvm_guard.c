@@ -241,10 +241,18 @@ static LLVMValueRef number_of_page(struct llvm_guard *l, LLVMValueRef address)
                           LLVMInt32TypeInContext(l->context), "");
 }
 
+// As an integer of type: of as many pages, the first one's in its low byte.
+static LLVMValueRef flags_from(struct llvm_guard *l, LLVMValueRef page, LLVMTypeRef type)
+{
+    LLVMValueRef at = LLVMBuildInBoundsGEP2(l->at, type8(l), l->pages, &page, 1, "");
+    LLVMValueRef flags = LLVMBuildLoad2(l->at, type, at, "");
+    LLVMSetAlignment(flags, 1);
+    return flags;
+}
+
 static LLVMValueRef flags_of(struct llvm_guard *l, LLVMValueRef page)
 {
-    return LLVMBuildLoad2(l->at, type8(l), LLVMBuildInBoundsGEP2(l->at, type8(l), l->pages, &page, 1, ""),
-                          "");
+    return flags_from(l, page, type8(l));
 }
 
 static LLVMValueRef masked_flags(struct llvm_guard *l, LLVMValueRef flags, unsigned mask)
@@ -287,10 +295,7 @@ void llvm_guard_add_tables(struct llvm_guard *l, const struct quantity *base, co
         if (l->guard->zero_upper >> reg & 1)
             upper = LLVMBuildOr(l->at, upper, l->get(l->user, reg), "");
     for (unsigned i = 0; i < count; i++) {
-        LLVMValueRef low = value_of(l, base[i]), page = number_of_page(l, low);
-        LLVMValueRef flags =
-            LLVMBuildLoad2(l->at, two, LLVMBuildInBoundsGEP2(l->at, type8(l), l->pages, &page, 1, ""), "");
-        LLVMSetAlignment(flags, 1);
+        LLVMValueRef low = value_of(l, base[i]), flags = flags_from(l, number_of_page(l, low), two);
         wrong = LLVMBuildOr(l->at, wrong, LLVMBuildXor(l->at, flags, readable, ""), "");
         upper = LLVMBuildOr(l->at, upper, low, "");
         require_no_alias(l, low, bytes[i]);
