@@ -2,6 +2,7 @@ target_sources(core PRIVATE
   loops/explain.c
   loops/explain_words.c
   loops/optimizer.c
+  loops/optimizer_list.c
   loops/trace.c
   loops/watch.c
   loops/expr/definition.c

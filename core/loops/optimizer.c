@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "optimizer.h"
+#include "optimizer_internal.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,39 +9,13 @@
 #include "core/devices/devices.h"
 #include "core/loops/expr/semantics.h"
 #include "core/loops/propose/online_log.h"
-#include "core/loops/propose/proposals.h"
 #include "core/loops/prove/prove.h"
 #include "trace.h"
 
-enum {
-    LOOPS_MAX = 2048,
-    INDEX_SIZE = 8192, // a power of two
-    BATCH = 64,
-};
+enum { BATCH = 64 };
 
 // Loops that are gone round fewer times than this are not worth a guard, if the net is right: log2.
 #define WORTH_TRIPS 1.0f
-
-struct loops {
-    struct guest *guest;
-    struct loop *loops; // [LOOPS_MAX]
-    _Atomic uint32_t count;
-    _Atomic uint16_t index[INDEX_SIZE]; // loop number + 1, by header
-    bool on; // as is in force
-    bool waits; // likewise: loops that poll may stop the engine
-    atomic_bool has_examined; // loops_update has something to do
-    pthread_t thread;
-    bool has_thread, quit;
-    pthread_mutex_t lock; // count, index, the queue, quit
-    pthread_cond_t wake;
-    struct loop *queue[LOOPS_MAX];
-    unsigned queue_head, queue_tail;
-    pthread_mutex_t examining; // asking for proposals, and what a verdict writes
-    struct proposals *proposals;
-    char *kept; // folder for what outlasts the run, or NULL
-    uint64_t failures;
-    atomic_bool list_wanted;
-};
 
 // ---- the table ----
 
@@ -311,20 +283,6 @@ bool loops_examine(struct loops *l, uint32_t header, uint32_t branch, const uint
 
 // ---- the emulation thread's part ----
 
-// Here, because symbols are read when first asked for.
-static void name_functions(struct loops *l)
-{
-    uint32_t count = atomic_load(&l->count);
-    for (uint32_t i = 0; i < count; i++) {
-        struct loop *loop = &l->loops[i];
-        uint64_t offset;
-        const char *symbol =
-            loop->function[0] ? NULL : l->guest->host->symbol(l->guest, loop->header, &offset);
-        if (symbol)
-            snprintf(loop->function, sizeof loop->function, "%s", symbol);
-    }
-}
-
 // Whether the code that was examined is still there, decoded.
 static bool is_current(const struct loops *l, const struct loop *loop)
 {
@@ -336,26 +294,27 @@ static bool is_current(const struct loops *l, const struct loop *loop)
                   loop->body.length * sizeof loop->body.words[0]) == 0;
 }
 
-static bool are_wanted(const struct loops *l)
+// Whether loops have been examined, or switched, since the last loops_update.
+static bool has_news(const struct loops *l)
 {
-    return atomic_load_explicit(&l->guest->loops_wanted, memory_order_relaxed);
+    return atomic_load_explicit(&l->guest->loops_wanted, memory_order_relaxed) != l->on ||
+           devices_may_wait(l->guest) != l->waits ||
+           atomic_load_explicit(&l->has_examined, memory_order_relaxed);
 }
 
 bool loops_want_update(const struct loops *l)
 {
-    return are_wanted(l) != l->on || devices_may_wait(l->guest) != l->waits ||
-           atomic_load_explicit(&l->list_wanted, memory_order_relaxed) ||
-           atomic_load_explicit(&l->has_examined, memory_order_relaxed);
+    return has_news(l) || atomic_load_explicit(&l->list_wanted, memory_order_relaxed);
 }
 
 void loops_update(struct loops *l)
 {
-    if (!loops_want_update(l))
-        return;
     if (atomic_exchange_explicit(&l->list_wanted, false, memory_order_relaxed))
-        name_functions(l);
+        loops_name_functions(l);
+    if (!has_news(l))
+        return;
     atomic_exchange_explicit(&l->has_examined, false, memory_order_acquire);
-    l->on = are_wanted(l);
+    l->on = atomic_load_explicit(&l->guest->loops_wanted, memory_order_relaxed);
     l->waits = devices_may_wait(l->guest);
     uint32_t count = atomic_load(&l->count);
     for (uint32_t i = 0; i < count; i++) {
@@ -416,107 +375,6 @@ void loops_fail(struct loops *l, struct loop *loop, const char *what)
         "the replacement of the loop at %#x (%s+%#llx, %s) differs from the loop: %s; it is switched off",
         loop->header, symbol ? symbol : "?", (unsigned long long)(symbol ? offset : 0),
         loop_class_names[loop->guess.class], what);
-}
-
-// ---- counters ----
-
-// Whether the verdict may be read.
-static bool has_verdict(const struct loop *loop)
-{
-    uint32_t state = atomic_load_explicit(&loop->state, memory_order_acquire);
-    return state == LOOP_EXAMINED || state == LOOP_EARLIER;
-}
-
-void loops_get_stats(const struct loops *l, struct machine_stats *stats)
-{
-    stats->credited = stats->iterations_skipped = 0;
-    stats->loops_detected = stats->loops_proved = stats->loops_rejected = 0;
-    stats->verify_failures = l->failures;
-    uint32_t count = atomic_load(&l->count);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct loop *loop = &l->loops[i];
-        stats->credited += loop->cell.credited;
-        stats->iterations_skipped += loop->cell.skipped;
-        if (!has_verdict(loop) || !loop->proposed)
-            continue;
-        stats->loops_detected++;
-        stats->loops_proved += loop->verdict == MACHINE_LOOP_PROVED;
-        stats->loops_rejected += loop->verdict == MACHINE_LOOP_REJECTED;
-    }
-}
-
-static void describe_loop(const struct loops *l, const struct loop *loop, struct machine_loop *out)
-{
-    *out = (struct machine_loop){.header = loop->header,
-                                 .class_name = loop_class_names[loop->guess.class],
-                                 .verdict = loop->verdict,
-                                 .entries = loop->cell.entries,
-                                 .iterations = loop->cell.skipped + loop->cell.plain,
-                                 .credited = loop->cell.credited};
-    snprintf(out->function, sizeof out->function, "%s", loop->function);
-    snprintf(out->reason, sizeof out->reason, "%s",
-             loop->failed        ? "a check found a difference"
-             : has_verdict(loop) ? loop->reason
-                                 : "");
-    double all = (double)(l->guest->stats.retired + l->guest->stats.credited);
-    out->share = all > 0 ? (double)loop->cell.credited / all : 0;
-}
-
-static int by_share(const void *a, const void *b)
-{
-    double x = ((const struct machine_loop *)a)->share, y = ((const struct machine_loop *)b)->share;
-    return (x < y) - (x > y);
-}
-
-size_t loops_list(struct loops *l, struct machine_loop *list, size_t max)
-{
-    if (l->guest->state == MACHINE_RUNNING)
-        atomic_store_explicit(&l->list_wanted, true, memory_order_relaxed);
-    else
-        name_functions(l);
-    uint32_t count = atomic_load(&l->count);
-    struct machine_loop *all = malloc((count + 1) * sizeof *all);
-    size_t n = 0;
-    for (uint32_t i = 0; all && i < count; i++)
-        if (has_verdict(&l->loops[i]) && l->loops[i].proposed)
-            describe_loop(l, &l->loops[i], &all[n++]);
-    if (n)
-        qsort(all, n, sizeof *all, by_share);
-    if (n > max)
-        n = max;
-    if (n)
-        memcpy(list, all, n * sizeof *all);
-    free(all);
-    return n;
-}
-
-bool loops_copy(struct loops *l, uint32_t header, struct loop_copy *copy)
-{
-    if (l->guest->state != MACHINE_RUNNING)
-        name_functions(l);
-    pthread_mutex_lock(&l->lock); // a body is only replaced under it
-    const struct loop *loop = loops_find(l, header);
-    if (loop) {
-        const uint32_t state = atomic_load_explicit(&loop->state, memory_order_acquire);
-        *copy = (struct loop_copy){.header = header,
-                                   .branch = loop->branch,
-                                   .state = (enum loop_state)state,
-                                   .failed = loop->failed,
-                                   .on = loop->cell.on != 0,
-                                   .unwanted = atomic_load_explicit(&loop->unwanted, memory_order_relaxed),
-                                   .reason = "",
-                                   .body = loop->body,
-                                   .guess = {.class = LOOP_OTHER},
-                                   .skipped = loop->cell.skipped};
-        if (has_verdict(loop)) {
-            copy->verdict = loop->verdict;
-            copy->reason = loop->reason;
-            copy->guess = loop->guess;
-        }
-        describe_loop(l, loop, &copy->described);
-    }
-    pthread_mutex_unlock(&l->lock);
-    return loop != NULL;
 }
 
 // ---- creation, and what is kept on disk ----
