@@ -104,22 +104,26 @@ void figures_of_side(const struct comparison *c, size_t side, struct side_figure
     figures_sample(c, side, &sample);
     frame_statistics_take(&sample, &figures->frames);
     frame_sample_free(&sample);
-    double emulating = 0, asked = 0, right = 0, of_passes = (double)c->blocks * PASSES;
+    // Divided once, at the end: counts are sums of integers until then, and exact.
+    double emulating = 0, asked = 0, right = 0, retired = 0, credited = 0, skipped = 0;
     for (size_t i = 0; i < c->run_count; i++) {
         const struct run *run = &c->runs[i];
         if (run->block && run->side == side) {
             emulating += run->emulating_s;
             asked += run->dispatch_total;
             right += run->dispatch_hit;
-            figures->retired += run->retired / of_passes;
-            figures->credited += run->credited / of_passes;
-            figures->skipped += run->skipped / of_passes;
+            retired += run->retired;
+            credited += run->credited;
+            skipped += run->skipped;
         }
     }
     figures->dispatch_accuracy = asked > 0 ? right / asked : -1;
-    double seconds = emulating / of_passes;
-    figures->mips = seconds > 0 ? figures->retired / seconds / 1e6 : 0;
-    figures->mips_effective = seconds > 0 ? (figures->retired + figures->credited) / seconds / 1e6 : 0;
+    const double of_passes = (double)c->blocks * PASSES;
+    figures->retired = retired / of_passes;
+    figures->credited = credited / of_passes;
+    figures->skipped = skipped / of_passes;
+    figures->mips = emulating > 0 ? retired / emulating / 1e6 : 0;
+    figures->mips_effective = emulating > 0 ? (retired + credited) / emulating / 1e6 : 0;
 }
 
 static bool compare(const struct comparison *c, size_t a, size_t b, size_t work,
