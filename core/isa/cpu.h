@@ -76,7 +76,7 @@ enum fault_kind {
 };
 
 // How often a conditional branch has gone either way, where it was interpreted. BRANCH_COUNT_MAX of one of
-// them is enough; more may have been counted.
+// them is enough; more may have been counted. Of any other instruction, taken is how often BR has led there.
 struct branch_counts {
     uint32_t not_taken, taken;
 };

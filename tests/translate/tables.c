@@ -31,19 +31,32 @@ int main(void)
         state = state * 1664525 + 1013904223;
         code[i] = (uint8_t)(state >> 24);
     }
-    for (unsigned round = 0; round < 1500; round++) {
+    for (unsigned round = 0; round < 700; round++) {
         for (unsigned i = 0; i < sizeof code; i++) {
-            switch (code[i] % 11) {
+            switch (code[i] % 20) { // fewer cases would be compared one by one
             case 0: a += b; break;
             case 1: b ^= a << 3; break;
             case 2: a = functions[b & 1](a); break;
-            case 3: b -= a >> 1; break;
-            case 4: a = a * 69069 + 1; break;
+            case 3: b -= functions[b & 1](a >> 1); // fall through
+            case 4:
+                // Come to by the table, and by what falls into it.
+                __asm__ volatile("fallen_into: eor %w0, %w0, #1" : "+r"(a));
+                a = a * 69069 + 1;
+                break;
             case 5: b = functions[a & 1](b ^ round); break;
             case 6: a ^= b >> 7; break;
             case 7: b += code[a % sizeof code]; break;
             case 8: a = ~a; break;
             case 9: b = (b << 1) + (a < b); break;
+            case 10: a += b * 5; break;
+            case 11: b = a ^ round; break;
+            case 12: a -= b << 2; break;
+            case 13: b = b * b + a; break;
+            case 14: a |= b & 0xf0; break;
+            case 15: b &= a | 0xff; break;
+            case 16: a ^= a >> 9; break;
+            case 17: b = (b >> 3) + i; break;
+            case 18: a += code[b % sizeof code]; break;
             default: a -= b * 3; break;
             }
         }

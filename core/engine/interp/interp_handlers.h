@@ -178,7 +178,7 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
         GO_ON(target);                                                                                       \
     } while (0)
 
-#define TAKE_INDIRECT(o, address, is_call)                                                                   \
+#define TAKE_INDIRECT(o, address, insn)                                                                      \
     do {                                                                                                     \
         uint64_t to = (address);                                                                             \
         if (__builtin_expect((to & 0x00ffffff00000003) != 0, 0))                                             \
@@ -188,8 +188,10 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
             return interp_stop_at(c, target, STOP_BUDGET);                                                   \
         if (__builtin_expect(to == c->return_pc, 0))                                                         \
             return interp_stop_at(c, target, STOP_RETURN);                                                   \
-        if ((is_call) && call_is_hot(c, target))                                                             \
+        if ((insn) == INSN_blr && call_is_hot(c, target))                                                    \
             return interp_hot_target(c, target, code);                                                       \
+        if ((insn) == INSN_br && c->branch_counts)                                                           \
+            c->branch_counts[(uint32_t)to / 4].taken++;                                                      \
         GO_ON(target);                                                                                       \
     } while (0)
 
@@ -221,6 +223,6 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
             CALL_BACKWARD(o);                                                                                \
         TAKE_BACKWARD(o);                                                                                    \
     } while (0)
-#define RUN_INDIRECT(name) TAKE_INDIRECT(o, sem_##name(c, o), INSN_##name == INSN_blr)
+#define RUN_INDIRECT(name) TAKE_INDIRECT(o, sem_##name(c, o), INSN_##name)
 
 #endif

@@ -217,7 +217,7 @@ static inline __attribute__((always_inline)) const char *handlers_base(void)
     STENCIL(name, 0, 15)                                                                                     \
     {                                                                                                        \
         BEGIN_FORM(name, 15);                                                                                \
-        TAKE_INDIRECT(o, sem_##name(c, &with.o), INSN_##name == INSN_blr);                                   \
+        TAKE_INDIRECT(o, sem_##name(c, &with.o), INSN_##name);                                               \
     }
 #define STENCIL_STOP(name)
 

@@ -90,9 +90,9 @@ static bool returns_twice(const struct guest *g, uint32_t pc)
     return false;
 }
 
-// Asks for what has run on the page, in functions that are wanted, and can only have been come to by an
-// indirect branch: it does not follow what ran before it, and no direct branch leads there; for where longjmp
-// leads; and for the functions themselves, if all are.
+// Asks for what has run on the page, in functions that are wanted, where an indirect branch has led, or must
+// have: it does not follow what ran before it, and no direct branch leads there; for where longjmp leads; and
+// for the functions themselves, if all are.
 static void request_on(struct rest *rest, unsigned index)
 {
     struct translator *t = rest->t;
@@ -113,7 +113,9 @@ static void request_on(struct rest *rest, unsigned index)
             follows = false;
             continue;
         }
-        if (rest->is_wanted && !follows && !has_bit(rest->pages[index].is_reached, pc))
+        const bool is_led_to = isa_info[insn].kind != KIND_CONDITION && branch_seen(t, pc).taken,
+                   must_be = !follows && !has_bit(rest->pages[index].is_reached, pc);
+        if (rest->is_wanted && (is_led_to || must_be))
             request_if_cold(t, translate_slot(t, pc));
         if (rest->is_wanted && insn == INSN_bl && returns_twice(t->guest, pc + (uint32_t)o.disp * 4))
             request_if_cold(t, translate_slot(t, pc + 4));
