@@ -90,9 +90,10 @@ static bool returns_twice(const struct guest *g, uint32_t pc)
     return false;
 }
 
-// Asks for what has run on the page, in functions that are wanted, where an indirect branch has led, or must
-// have: it does not follow what ran before it, and no direct branch leads there; for where longjmp leads; and
-// for the functions themselves, if all are.
+// Asks for what has run on the page, in functions that are wanted, where an indirect branch has led often, or
+// must have led: it does not follow what ran before it, and no direct branch leads there; for where longjmp
+// leads; and for the functions themselves, if all are. (Each entry costs those who pass by: with all that BR
+// had ever led to, bzip2 -d's second run took 10 % longer.)
 static void request_on(struct rest *rest, unsigned index)
 {
     struct translator *t = rest->t;
@@ -113,7 +114,7 @@ static void request_on(struct rest *rest, unsigned index)
             follows = false;
             continue;
         }
-        const bool is_led_to = isa_info[insn].kind != KIND_CONDITION && branch_seen(t, pc).taken,
+        const bool is_led_to = isa_info[insn].kind != KIND_CONDITION && branch_seen(t, pc).taken >= HOT_LOOP,
                    must_be = !follows && !has_bit(rest->pages[index].is_reached, pc);
         if (rest->is_wanted && (is_led_to || must_be))
             request_if_cold(t, translate_slot(t, pc));
