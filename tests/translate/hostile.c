@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Guest program: hostile FORM ADDRESS. Makes one form of access hot on a good address, so that it is
-// translated, then uses it on ADDRESS, in hex. Prints "hot" before that and "survived" after it.
+// Guest program: hostile FORM ADDRESS. Uses one form of access on good addresses, then on ADDRESS, in hex.
+// Prints "good" before that and "survived" after it.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static uint8_t good[4096] __attribute__((aligned(64)));
 
@@ -54,14 +53,9 @@ int main(int argc, char **argv)
     // +N: beyond what is good, N bytes
     uint64_t address =
         strtoull(argv[2], NULL, 16) + (argv[2][0] == '+' ? (uint64_t)(uintptr_t)good + 2048 : 0);
-    for (volatile unsigned i = 0; i < 8000000; i++) // only what runs for a while is translated
-        ;
-    for (unsigned round = 0; round < 10; round++) {
-        for (unsigned i = 0; i < 20000; i++)
-            form((uint64_t)(uintptr_t)good + 64 * (i % 32 + 1) - (form == form19 ? 2048 : 0));
-        nanosleep(&(struct timespec){0, 20000000}, NULL);
-    }
-    printf("hot\n");
+    for (unsigned i = 0; i < 32; i++)
+        form((uint64_t)(uintptr_t)good + 64 * (i + 1) - (form == form19 ? 2048 : 0));
+    printf("good\n");
     fflush(stdout);
     for (unsigned i = 0; i < 3; i++)
         form(address);
