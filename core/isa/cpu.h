@@ -76,7 +76,8 @@ enum fault_kind {
 };
 
 // How often a conditional branch has gone either way, where it was interpreted. BRANCH_COUNT_MAX of one of
-// them is enough; more may have been counted. Of any other instruction, taken is how often BR has led there.
+// them is enough; more may have been counted. Where BR has led, that counts as taken, too:
+// of an instruction that is no conditional branch it is all that does.
 struct branch_counts {
     uint32_t not_taken, taken;
 };
