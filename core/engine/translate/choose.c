@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is worth compiling, and in which pieces.
+// What is worth compiling, in which pieces, and which of these the interpreter is to enter.
 //
 // Compiling costs as much as interpreting the same code some hundred thousand times: who compiles at once
 // pays that for code that is soon over, and who waits for ever is slow. So code is compiled when interpreting
@@ -177,4 +177,45 @@ bool choose_now(struct translator *t, const struct slot *s, const struct region 
     const unsigned next = slot_heat(s) + (heat < cost ? (cost - heat) / 2 : 0) + 1;
     *wanted = next > 2 * slot_heat(s) ? next : 2 * slot_heat(s);
     return false;
+}
+
+// ---- what to enter ----
+
+// To enter and to leave costs what 32 instructions, in stencils, take longer than translated. One stay in
+// seventeen is looked at, which tells who alternates apart; and of one entry 64 of these.
+enum { STAYS_APART = 17, STAYS_SEEN = 64, BRIEF = 32 };
+
+bool translate_is_worth_entering(struct translator *t, uint32_t pc)
+{
+    return translate_is_entry(t, pc) && !slot_at(t, pc)->is_brief;
+}
+
+void translate_note_stay(struct translator *t, uint32_t pc, int64_t instructions)
+{
+    const bool is_seen = ++t->stays % STAYS_APART == 0 && !t->eager && !t->lockstep;
+    struct slot *s = is_seen ? slot_at(t, pc) : NULL;
+    if (!s)
+        return;
+    const int64_t most = STAYS_SEEN * BRIEF; // one such stay is worth all; less than none: it was given more
+    s->stayed += (uint32_t)(instructions < 0 || instructions > most ? most : instructions);
+    if (++s->stays < STAYS_SEEN)
+        return;
+    s->is_brief = s->stayed < STAYS_SEEN * BRIEF;
+    s->stays = 0;
+    s->stayed = 0;
+    if (s->is_brief) {
+        t->any_is_brief = true;
+        interp_restore_entry(t->guest, pc);
+    }
+}
+
+void choose_anew_what_to_enter(struct translator *t)
+{
+    for (unsigned i = 0; t->any_is_brief && i < t->slot_count; i++) {
+        struct slot *s = &t->slots[i];
+        if (s->is_brief && t->guest->entering && translate_is_entry(t, s->pc))
+            interp_patch_entry(t->guest, s->pc);
+        s->is_brief = false;
+    }
+    t->any_is_brief = false;
 }

@@ -343,8 +343,10 @@ bool translate_has_to_leave(const struct translator *t)
 
 void translate_install(struct translator *t)
 {
-    if (!forked && atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire))
+    if (!forked && atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire)) {
         take_ready(t, install);
+        choose_anew_what_to_enter(t);
+    }
 }
 
 void translate_set_entered(struct translator *t, bool entered)

@@ -42,6 +42,12 @@ void translate_note_end(struct translator *t, uint32_t pc);
 // Whether there is code that begins at pc, be it in the cache.
 bool translate_is_entry(struct translator *t, uint32_t pc);
 
+// Whether the interpreter should enter what begins at pc; not what it has left again and again before that
+// was cheaper than to interpret it.
+bool translate_is_worth_entering(struct translator *t, uint32_t pc);
+// What was entered at pc has been left after so many instructions.
+void translate_note_stay(struct translator *t, uint32_t pc, int64_t instructions);
+
 // Lets the interpreter enter all translated code, or none.
 void translate_set_entered(struct translator *t, bool entered);
 
@@ -153,6 +159,15 @@ static inline bool translate_is_entry(struct translator *t, uint32_t pc)
 {
     (void)t, (void)pc;
     return false;
+}
+static inline bool translate_is_worth_entering(struct translator *t, uint32_t pc)
+{
+    (void)t, (void)pc;
+    return false;
+}
+static inline void translate_note_stay(struct translator *t, uint32_t pc, int64_t instructions)
+{
+    (void)t, (void)pc, (void)instructions;
 }
 static inline void translate_set_entered(struct translator *t, bool entered)
 {

@@ -68,6 +68,9 @@ struct slot {
     bool ends_code; // translated code has gone on there (translate_note_end)
     bool is_called; // by its address: known at leisure
     atomic_bool in_work; // a region with this entry is being compiled, or has been and is not yet installed
+    bool is_brief; // not worth entering from what is interpreted: it is left too soon
+    uint16_t stays; // that were looked at
+    uint32_t stayed; // instructions of these
 };
 
 // The instructions of a page that have run.
@@ -176,6 +179,8 @@ struct translator {
     uint64_t interpreted; // instructions, when code was last asked for
     unsigned heat, earlier_heat; // of this run; of earlier ones, for what they asked for in vain
     bool compiled_any; // or tried to
+    unsigned stays; // in what the interpreter has entered
+    bool any_is_brief;
     bool assume_executed;
     bool precise, checked; // see struct region
     struct cache_file *cache; // NULL: nothing is kept
@@ -272,6 +277,8 @@ unsigned choose_first_look(const struct translator *t);
 // Before LLVM is loaded, by any thread: whether all that has been asked for could pay for that. If not,
 // nobody need look at a request.
 bool choose_may_load(const struct translator *t);
+// Has the interpreter enter everything again: with what has been installed, stays may be longer.
+void choose_anew_what_to_enter(struct translator *t);
 
 // ---- translate_rest.c ----
 // At leisure the region is going to be compiled: where it is not entered any more, nothing is asked for.

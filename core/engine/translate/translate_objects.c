@@ -85,9 +85,9 @@ bool translate_install_object(struct translator *t, const struct cached_object *
             return false;
     for (unsigned i = 0; i < t->received_count; i++) {
         uint32_t pc = t->received[i].pc;
-        bool was_entry = translate_is_entry(t, pc); // then its op, if it has been decoded, enters already
+        bool was_entered = translate_is_worth_entering(t, pc); // then its op enters, if it has been decoded
         slot_fill(t, pc, t->received[i].address, o->entry);
-        if (t->guest->entering && !was_entry)
+        if (t->guest->entering && !was_entered)
             interp_patch_entry(t->guest, pc);
         x->entries[x->entry_count++] = pc;
     }

@@ -125,7 +125,7 @@ void slot_fill(struct translator *t, uint32_t pc, uint32_t code, uint32_t home)
 {
     struct slot *s = slot_at(t, pc);
     s->home = home;
-    s->in_work = false;
+    s->in_work = s->is_brief = false;
     s->state = SLOT_DONE;
     t->low->call_cells[s - t->slots] = t->low->exit_cells[s - t->slots] = code;
     slot_offer(t, s);
