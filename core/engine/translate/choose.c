@@ -194,7 +194,7 @@ void translate_note_stay(struct translator *t, uint32_t pc, int64_t instructions
 {
     const bool is_seen = ++t->stays % STAYS_APART == 0 && !t->eager && !t->lockstep;
     struct slot *s = is_seen ? slot_at(t, pc) : NULL;
-    if (!s)
+    if (!s || s->has_loops)
         return;
     const int64_t most = STAYS_SEEN * BRIEF; // one such stay is worth all; less than none: it was given more
     s->stayed += (uint32_t)(instructions < 0 || instructions > most ? most : instructions);

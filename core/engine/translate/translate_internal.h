@@ -68,6 +68,7 @@ struct slot {
     bool ends_code; // translated code has gone on there (translate_note_end)
     bool is_called; // by its address: known at leisure
     atomic_bool in_work; // a region with this entry is being compiled, or has been and is not yet installed
+    bool has_loops; // its region replaces some, whose instructions a stay does not count
     bool is_brief; // not worth entering from what is interpreted: it is left too soon
     uint16_t stays; // that were looked at
     uint32_t stayed; // instructions of these
@@ -166,6 +167,7 @@ struct translator {
         uint32_t pc, address;
     } received[REGION_ENTRIES_MAX]; // of the region being linked, where it is entered
     unsigned received_count;
+    bool received_loops; // that one replaces some
     bool (*lockstep)(struct translator *t); // runs and checks what would be entered; NULL = just enter it
     // Which instructions have run, in this run or, by the cache, an earlier one: a bit each, by page.
     struct executed_page *executed;

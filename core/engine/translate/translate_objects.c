@@ -75,6 +75,7 @@ bool translate_install_object(struct translator *t, const struct cached_object *
         return false;
     *x = (struct installed){.page_count = o->page_count};
     t->received_count = 0;
+    t->received_loops = false;
     if (!object_link(&t->code, o->bytes, o->size, translate_resolve, translate_receive, t, &x->object) ||
         !has_good_entries(t, o))
         return false;

@@ -126,6 +126,7 @@ void slot_fill(struct translator *t, uint32_t pc, uint32_t code, uint32_t home)
     struct slot *s = slot_at(t, pc);
     s->home = home;
     s->in_work = s->is_brief = false;
+    s->has_loops = t->received_loops;
     s->state = SLOT_DONE;
     t->low->call_cells[s - t->slots] = t->low->exit_cells[s - t->slots] = code;
     slot_offer(t, s);
@@ -224,6 +225,7 @@ uint32_t translate_resolve(void *user, const struct object_symbol *symbol)
     case SYMBOL_CALL: return address_of_cell(want_call_cell(t, numbers[0]));
     case SYMBOL_EXIT: return address_of_cell(want_exit_cell(t, numbers[0]));
     case SYMBOL_LOOP: {
+        t->received_loops = true;
         struct loop *loop = t->guest->loops ? loops_reserve(t->guest->loops, numbers[0], numbers[1]) : NULL;
         return loop ? low_address(&loop->cell) : 0;
     }
