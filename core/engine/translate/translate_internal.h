@@ -182,7 +182,6 @@ struct translator {
     unsigned heat, earlier_heat; // of this run; of earlier ones, for what they asked for in vain
     bool compiled_any; // or tried to
     unsigned stays; // in what the interpreter has entered
-    bool any_is_brief;
     bool assume_executed;
     bool precise, checked; // see struct region
     struct cache_file *cache; // NULL: nothing is kept
