@@ -18,9 +18,10 @@ PLATFORM := audio clock device effects fingerprints input main opl_driver sound 
 CFLAGS := -O2 -std=gnu11 -fno-strict-aliasing -fwrapv -ffp-contract=off -DDISABLE_SDL2NET \
     -Iinclude -Iplatform -Iplatform/shim -Iengine/src -Iengine/src/doom -Iengine/opl
 # By default Debian's compilers make code that may lie anywhere: it loads the address of each variable from a table. The
-# twin's linker takes these loads out again, that of aarch64 does not. And it has twice as many registers as the twin, and as
-# the host of the translator, which keeps X22 to X28 in memory between functions; what does not fit is better kept on the
-# stack, by those functions that need it.
+# twin's linker takes these loads out again, that of aarch64 does not.
+# X22 to X28, which functions keep for their callers, but translated ones do not pass each other (GLUE_PASSED in
+# core/engine/translate/glue.h), are left alone: gcc has 29 registers here, 15 for the twin, and what is in these seven is
+# stored and loaded at calls once more.
 CFLAGS_aarch64 := -fno-pie -ffixed-x22 -ffixed-x23 -ffixed-x24 -ffixed-x25 -ffixed-x26 -ffixed-x27 -ffixed-x28
 
 .DELETE_ON_ERROR:
