@@ -58,12 +58,15 @@ APART uint32_t last(uint32_t x)
     return work(x, steps);
 }
 
-// main;around, main;around;small: two parts or so
+// main;around, main;around;small: two parts or so. What accesses no memory, and does not branch, leaves no
+// place to tell it by where a translator takes it inside.
+static volatile uint32_t numbers[16];
 APART uint32_t small(uint32_t x)
 {
-    x ^= x << 13;
+    x ^= x << 13 ^ numbers[x % 16];
     x ^= x >> 17;
-    return x ^ x << 5;
+    x ^= x << 5;
+    return x ^ numbers[x % 16];
 }
 APART uint32_t around(uint32_t x)
 {

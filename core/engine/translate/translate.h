@@ -85,7 +85,9 @@ bool translate_guest_pc(struct translator *t, uint64_t host_pc, uint32_t *pc, bo
 // For samples, on the emulation thread, or when it has ended. Whether host_pc is in translated code, or in
 // what that shares.
 bool translate_is_code(const struct translator *t, uint64_t host_pc);
-// The guest instruction that the translated code at host_pc is of, or one close by; false if it is of none.
+// The guest instruction that the translated code at host_pc is of, or one close by: what accesses no memory
+// and does not branch, such as a short function that was inlined, may pass for its caller. False if it is of
+// none.
 bool translate_nearest_pc(const struct translator *t, uint64_t host_pc, uint32_t *pc);
 
 // A frame of translated code on the host's stack, which is a call of the guest.
