@@ -52,6 +52,9 @@ struct cache_file {
     struct file_header header;
     unsigned char *file; // mapped
     size_t file_size;
+    int open_file; // the same
+    unsigned char *borrowed; // what was read of it last, in place of the mapping
+    size_t borrowed_room;
     struct kept *objects;
     size_t count, room;
     bool changed;
@@ -147,10 +150,12 @@ static int open_folder(const char *path, struct error *error)
     return fd;
 }
 
-static void unmap_file(struct cache_file *c)
+static void leave_file(struct cache_file *c)
 {
-    if (c->file)
-        munmap(c->file, c->file_size);
+    if (!c->file)
+        return;
+    munmap(c->file, c->file_size);
+    close(c->open_file);
     c->file = NULL;
 }
 
@@ -161,19 +166,22 @@ static size_t size_of(int fd)
     return fd >= 0 && fstat(fd, &s) == 0 && s.st_size > 0 ? (size_t)s.st_size : 0;
 }
 
-// Takes over what is in the file. (Files are replaced, never changed: the mapping stays.)
+// Takes over the file, and what is in it. (Files are replaced, never changed: the mapping stays.)
 static void read_objects(struct cache_file *c, int fd)
 {
     size_t size = size_of(fd);
-    if (size && size <= FILE_BYTES_MAX) {
-        void *file = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-        unmap_file(c);
-        if (file != MAP_FAILED) {
-            c->file = file;
-            c->file_size = size;
-            parse(c);
-        }
+    void *file =
+        size && size <= FILE_BYTES_MAX ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    if (file == MAP_FAILED) {
+        if (fd >= 0)
+            close(fd);
+        return;
     }
+    leave_file(c);
+    c->file = file;
+    c->file_size = size;
+    c->open_file = fd;
+    parse(c);
 }
 
 static int open_kept(const struct cache_file *c, struct error *error)
@@ -220,9 +228,8 @@ static void read_file(struct cache_file *c, const char *prepared, struct error *
     read_objects(c, files[first]);
     if (!c->count)
         read_objects(c, files[!first]);
-    for (unsigned i = 0; i < 2; i++)
-        if (files[i] >= 0)
-            close(files[i]);
+    else if (files[!first] >= 0)
+        close(files[!first]);
 }
 
 struct cache_file *cache_file_open(const char *folder, const char *prepared, uint64_t program,
@@ -267,6 +274,32 @@ const struct cached_object *cache_file_read(struct cache_file *c, size_t index)
             cache_file_drop(c, index);
     }
     return k->object.size ? &k->object : NULL;
+}
+
+static bool make_room(struct cache_file *c, size_t size)
+{
+    if (size <= c->borrowed_room)
+        return true;
+    free(c->borrowed);
+    c->borrowed = malloc(size);
+    c->borrowed_room = c->borrowed ? size : 0;
+    return c->borrowed;
+}
+
+const unsigned char *cache_file_borrow(struct cache_file *c, size_t index)
+{
+    struct kept *k = &c->objects[index];
+    const struct cached_object *o = &k->object;
+    if (!o->size || !is_in_file(c, o->bytes))
+        return o->size ? o->bytes : NULL;
+    if (!make_room(c, o->size) ||
+        pread(c->open_file, c->borrowed, o->size, o->bytes - c->file) != (ssize_t)o->size ||
+        XXH3_64bits(c->borrowed, o->size) != k->hash) {
+        cache_file_drop(c, index);
+        return NULL;
+    }
+    k->is_checked = true;
+    return c->borrowed;
 }
 
 bool cache_file_add(struct cache_file *c, const struct cached_object *object)
@@ -425,7 +458,8 @@ bool cache_file_close(struct cache_file *c, struct error *error)
         }
     }
     free(c->objects);
-    unmap_file(c);
+    free(c->borrowed);
+    leave_file(c);
     free(c->path);
     close(c->folder);
     free(c);

@@ -47,6 +47,9 @@ const struct cached_object *cache_file_get(const struct cache_file *c, size_t in
 // it is now.
 const struct cached_object *cache_file_read(struct cache_file *c, size_t index);
 
+// Its bytes alone, until the next call, and without making a part of the file resident. NULL likewise.
+const unsigned char *cache_file_borrow(struct cache_file *c, size_t index);
+
 // Adds an object, in place of an older one for the same entry; one without bytes only drops that. Its bytes
 // (malloc'd) are the cache's from then on, until it is closed; on failure they stay the caller's. Pages and
 // left_out are copied.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 enum {
+    PAGE_BYTES = 4096,
     POPULATED_BYTES = 128 << 10, // at a time
     STEP = 16 << 20, // between places that are tried
 };
@@ -12,9 +13,9 @@ enum {
 // Below the image of the program, where nothing is mapped as a rule.
 static void *map_near(const void *near, size_t size, int fd)
 {
-    const uintptr_t most = 1u << 30, page = 4096;
+    const uintptr_t most = 1u << 30;
     for (uintptr_t away = size + STEP; away < most; away += STEP) {
-        uintptr_t at = ((uintptr_t)near - away) & ~(page - 1);
+        uintptr_t at = ((uintptr_t)near - away) & ~(uintptr_t)(PAGE_BYTES - 1);
         void *code = mmap((void *)at, size, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
         if (code == (void *)at)
             return code;
@@ -60,6 +61,8 @@ size_t code_memory_take(struct code_memory *m, size_t size, size_t alignment)
     if (at > m->size || size > m->size - at)
         return SIZE_MAX;
     m->used = at + size;
+    if (m->used > m->populated) // what has been written would be resident twice
+        madvise(m->write, at & ~(size_t)(PAGE_BYTES - 1), MADV_DONTNEED);
     while (m->used > m->populated) {
         size_t step = m->size - m->populated < POPULATED_BYTES ? m->size - m->populated : POPULATED_BYTES;
         madvise(m->write + m->populated, step, MADV_POPULATE_WRITE); // where that is unknown: page by page

@@ -180,7 +180,7 @@ static int map_segment(struct memory *memory, int fd, uint64_t bias, const Elf64
         }
     }
     if (!result && page_up(end) > file_pages_end)
-        result = memory_map(memory, file_pages_end, page_up(end) - file_pages_end, prot);
+        result = memory_map_sparse(memory, file_pages_end, page_up(end) - file_pages_end, prot);
     return result;
 }
 

@@ -262,17 +262,23 @@ static int map(struct memory *m, uint64_t address, uint64_t length, int prot, in
     error = reservation_map(&m->host, m->base + address, length, host_prot(prot), flags, fd, offset);
     if (error)
         return error;
-    if (fd < 0 && length >= HUGE_BYTES)
-        madvise(m->base + address, length, MADV_HUGEPAGE);
     m->mapped += new;
     set_pages(m, address, length, (uint8_t)(prot | kind));
     return 0;
 }
 
-int memory_map(struct memory *m, uint64_t address, uint64_t length, int prot)
+int memory_map_sparse(struct memory *m, uint64_t address, uint64_t length, int prot)
 {
     int result = map(m, address, length, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, MEMORY_MAPPED);
     return memory_note_effect(m, MEMORY_MAP, address, length, prot, result);
+}
+
+int memory_map(struct memory *m, uint64_t address, uint64_t length, int prot)
+{
+    int result = memory_map_sparse(m, address, length, prot);
+    if (!result && length >= HUGE_BYTES)
+        madvise(m->base + address, length, MADV_HUGEPAGE);
+    return result;
 }
 
 int memory_map_file(struct memory *m, uint64_t address, uint64_t length, int prot, int flags, int fd,

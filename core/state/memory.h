@@ -80,6 +80,8 @@ int memory_clear(struct memory *m);
 
 // Maps zeroed private memory at address, replacing what was there.
 int memory_map(struct memory *m, uint64_t address, uint64_t length, int prot);
+// The same of what is seldom touched as a whole, such as a program's variables: not in the host's huge pages.
+int memory_map_sparse(struct memory *m, uint64_t address, uint64_t length, int prot);
 
 // Maps a host file (MAP_PRIVATE or MAP_SHARED in flags); fd is a host descriptor. With MAP_ANONYMOUS in
 // flags and fd -1: zeroed memory that stays shared with forked children, counted against the limit.

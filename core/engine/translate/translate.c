@@ -71,9 +71,10 @@ static void call_on_low_stack(struct translator *t, uint32_t code)
 // Installs what an earlier run left for the slot. What fits the guest no more is forgotten.
 static void install_cached(struct translator *t, struct slot *s)
 {
-    bool was_there = cache_file_get(t->cache, s->cached)->size;
-    const struct cached_object *o = cache_file_read(t->cache, s->cached);
-    if (!o || !translate_install_object(t, o)) {
+    const struct cached_object *o = cache_file_get(t->cache, s->cached);
+    bool was_there = o->size;
+    const unsigned char *bytes = cache_file_borrow(t->cache, s->cached);
+    if (!bytes || !translate_install_object(t, o, bytes)) {
         s->state = SLOT_COLD;
         t->region_count -= was_there;
         t->cached_count -= was_there;
@@ -287,7 +288,7 @@ static void give_up(struct translator *t, const struct compiled *c)
 static void install(struct translator *t, struct compiled *c)
 {
     struct cached_object o;
-    if (!c->region || c->failed || !(o = describe(c), translate_install_object(t, &o))) {
+    if (!c->region || c->failed || !(o = describe(c), translate_install_object(t, &o, o.bytes))) {
         give_up(t, c);
         return;
     }

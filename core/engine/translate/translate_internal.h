@@ -251,8 +251,9 @@ uint32_t translate_glue_address(const struct translator *t, const char *name);
 // Whether guest memory still holds what the object was translated from; its pages are watched from here on.
 bool translate_is_current(struct translator *t, const struct cached_object *o);
 // Links an object and makes its code reachable, by cells, table and interpreter; false if it fits the guest
-// no more, or is damaged.
-bool translate_install_object(struct translator *t, const struct cached_object *o);
+// no more, or is damaged. Read from bytes, which are those of the object; that alone lasts.
+bool translate_install_object(struct translator *t, const struct cached_object *o,
+                              const unsigned char *bytes);
 // The same of what regions share; false if that is damaged.
 bool translate_install_glue(struct translator *t);
 

@@ -68,7 +68,7 @@ static bool has_good_entries(const struct translator *t, const struct cached_obj
     return t->received_count;
 }
 
-bool translate_install_object(struct translator *t, const struct cached_object *o)
+bool translate_install_object(struct translator *t, const struct cached_object *o, const unsigned char *bytes)
 {
     struct installed *x = add_installed(t);
     if (!x || !translate_is_current(t, o))
@@ -76,9 +76,10 @@ bool translate_install_object(struct translator *t, const struct cached_object *
     *x = (struct installed){.page_count = o->page_count};
     t->received_count = 0;
     t->received_loops = false;
-    if (!object_link(&t->code, o->bytes, o->size, translate_resolve, translate_receive, t, &x->object) ||
+    if (!object_link(&t->code, bytes, o->size, translate_resolve, translate_receive, t, &x->object) ||
         !has_good_entries(t, o))
         return false;
+    x->object.lines = o->bytes + (x->object.lines - bytes);
     for (unsigned i = 0; i < x->page_count; i++)
         x->pages[i] = o->pages[i].address;
     for (unsigned i = 0; i < t->received_count; i++)
