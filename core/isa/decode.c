@@ -194,6 +194,11 @@ enum insn isa_decode(uint32_t word, uint32_t pc, op *out)
     return decode_with(&(struct table){isa_bucket_start, isa_bucket_items}, word, pc, out);
 }
 
+bool isa_resembles(uint32_t word, enum insn id)
+{
+    return (word & isa_patterns[id].mask) == isa_patterns[id].match;
+}
+
 // Only a machine in pure mode asks the kernels, so only it pays for their tables.
 enum insn isa_decode_in(enum insn_group group, uint32_t word, uint32_t pc, op *out)
 {

@@ -3,6 +3,7 @@
 #ifndef CORE_ISA_ISA_H
 #define CORE_ISA_ISA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "op.h"
@@ -85,6 +86,10 @@ extern const struct insn_info isa_info[INSN_COUNT];
 // Fills *out (all but handler) from the instruction word at pc, a multiple of 4. Returns INSN_UNDEFINED, with
 // *out unspecified, for a word that is not allocated in what this core implements. Any thread.
 enum insn isa_decode(uint32_t word, uint32_t pc, op *out);
+
+// Whether the word has all the bits that id's pattern asks for: a word of id has, few others do. Much cheaper
+// than to decode it.
+bool isa_resembles(uint32_t word, enum insn id);
 
 // The same by one kernel alone, which knows the instructions of its group and no others: INSN_UNDEFINED also
 // for a word of another group.

@@ -58,7 +58,7 @@ static uint8_t *count_calls(struct translator *t)
             uint32_t pc = (uint32_t)page + at, word;
             op o;
             memcpy(&word, bytes + at, sizeof word);
-            if (isa_decode(word, pc, &o) != INSN_bl)
+            if (!isa_resembles(word, INSN_bl) || isa_decode(word, pc, &o) != INSN_bl)
                 continue;
             uint8_t *count = &counts[(pc / 4 + (uint32_t)o.disp) % CALLEES];
             if (*count < UINT8_MAX)
