@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The compile thread: takes the hottest of what is asked for, finds its region, has LLVM compile it, and
-// hands the object over.
+// hands the object over. A program is prepared by several, one for each processor.
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -254,12 +255,25 @@ static const struct slot *take_request(struct translator *t)
     return s;
 }
 
-void *compile_thread(void *user)
+static void *helper_thread(void *translator);
+
+// What is prepared has nothing else to wait for.
+static void start_helpers(struct translator *t)
 {
-    struct translator *t = user;
-    guest_refuse_signals();
+    cpu_set_t cpus;
+    if (!t->guest->config.prepare || sched_getaffinity(0, sizeof cpus, &cpus) != 0)
+        return;
+    const unsigned count = (unsigned)CPU_COUNT(&cpus) - 1;
+    while (t->helper_count < count && t->helper_count < HELPERS_MAX &&
+           pthread_create(&t->helpers[t->helper_count], NULL, helper_thread, t) == 0)
+        t->helper_count++;
+}
+
+static void serve_all(struct translator *t, bool helps)
+{
     struct compiler compiler = {0};
     bool works = true;
+    guest_refuse_signals();
     pthread_mutex_lock(&t->lock);
     bool to_the_end = t->guest->config.prepare || t->at_leisure;
     while (works && !(t->quit && (!to_the_end || !t->queued)) &&
@@ -269,8 +283,11 @@ void *compile_thread(void *user)
             continue;
         }
         const struct slot *s = take_request(t);
+        const bool was_loaded = compiler.jit;
         pthread_mutex_unlock(&t->lock);
         works = serve(t, &compiler, s);
+        if (!helps && compiler.jit && !was_loaded)
+            start_helpers(t);
         pthread_mutex_lock(&t->lock);
     }
     pthread_mutex_unlock(&t->lock);
@@ -278,5 +295,16 @@ void *compile_thread(void *user)
     free(compiler.calls);
     if (compiler.jit)
         compiler.functions->destroy(compiler.jit);
+}
+
+void *compile_thread(void *translator)
+{
+    serve_all(translator, false);
+    return NULL;
+}
+
+static void *helper_thread(void *translator)
+{
+    serve_all(translator, true);
     return NULL;
 }

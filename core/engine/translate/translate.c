@@ -484,9 +484,11 @@ void translator_destroy(struct translator *t)
     if (t->thread && !forked) {
         pthread_mutex_lock(&t->lock);
         t->quit = true;
-        pthread_cond_signal(&t->wake);
+        pthread_cond_broadcast(&t->wake);
         pthread_mutex_unlock(&t->lock);
         pthread_join(t->thread, NULL);
+        for (unsigned i = 0; i < t->helper_count; i++)
+            pthread_join(t->helpers[i], NULL);
     }
     take_ready(t, install_too_late);
     if (t->cache && !forked) {

@@ -20,6 +20,7 @@ enum {
     SLOTS = 1 << 15,
     SLOT_PLACES = 1 << 16, // in the table that finds them
     QUEUE = 4096,
+    HELPERS_MAX = 7, // LLVM takes some 40 MB for each
     CALL_THUNK_BYTES = 32,
     EXIT_THUNK_BYTES = 8,
     START_INSTRUCTIONS = 50 * 1000 * 1000, // of a program: what it does but once
@@ -190,6 +191,8 @@ struct translator {
 
     // shared with the compile thread
     pthread_t thread; // 0: nothing has been asked for yet
+    pthread_t helpers[HELPERS_MAX]; // more of its kind, which it has started
+    unsigned helper_count;
     bool has_no_thread; // the host denied it
     pthread_mutex_t lock;
     pthread_cond_t wake;
