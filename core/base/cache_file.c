@@ -41,7 +41,7 @@ struct record {
 
 struct kept {
     struct cached_object object;
-    uint64_t hash; // of its bytes, if they have not been checked
+    uint64_t hash; // of its bytes, if they are the file's
     bool is_checked;
 };
 
@@ -340,10 +340,10 @@ struct written {
     size_t index_size;
 };
 
-static void add_record(struct written *w, const struct kept *k)
+static void add_record(const struct cache_file *c, struct written *w, const struct kept *k)
 {
     const struct cached_object *o = &k->object;
-    struct record r = {.hash = k->is_checked ? XXH3_64bits(o->bytes, o->size) : k->hash,
+    struct record r = {.hash = is_in_file(c, o->bytes) ? k->hash : XXH3_64bits(o->bytes, o->size),
                        .size = o->size,
                        .trusted_by = o->trusted_by,
                        .entry = o->entry,
@@ -374,7 +374,7 @@ static bool choose_written(const struct cache_file *c, struct written *w)
             if (!o->size || k->is_checked != was_used || size > FILE_BYTES_MAX - total)
                 continue;
             total += size;
-            add_record(w, k);
+            add_record(c, w, k);
         }
     }
     return w->objects && w->index;

@@ -13,6 +13,7 @@
 #define HEADER_BYTES_MAX 65536u // of all program headers, as in Linux
 #define PIE_BASE 0x400000ull // where position-independent programs are put
 #define ALIGN_MAX (1ull << 30)
+#define LARGE_BYTES (16ull << 20) // of zeroed variables: so many are taken in the host's huge pages
 
 static uint64_t page_down(uint64_t address)
 {
@@ -179,8 +180,11 @@ static int map_segment(struct memory *memory, int fd, uint64_t bias, const Elf64
                 result = -EIO;
         }
     }
-    if (!result && page_up(end) > file_pages_end)
-        result = memory_map_sparse(memory, file_pages_end, page_up(end) - file_pages_end, prot);
+    if (!result && page_up(end) > file_pages_end) {
+        uint64_t rest = page_up(end) - file_pages_end;
+        result = rest < LARGE_BYTES ? memory_map_sparse(memory, file_pages_end, rest, prot)
+                                    : memory_map(memory, file_pages_end, rest, prot);
+    }
     return result;
 }
 

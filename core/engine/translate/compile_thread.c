@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "translate_internal.h"
 #include "translator_identity.h"
@@ -73,7 +74,7 @@ static uint8_t *count_calls(struct translator *t)
 struct compiler {
     const struct jit_functions *functions;
     struct jit *jit;
-    struct region *region; // room for the next one
+    struct region *region; // room for one
     uint8_t *calls; // count_calls; NULL: not counted yet
 };
 
@@ -208,6 +209,20 @@ static void pack(struct translator *t, struct compiled *c)
     c->failed = !packed;
 }
 
+// What installing asks of the region, which is large, and serves the next request.
+static void describe(struct compiled *c, const struct region *r)
+{
+    c->tried = true;
+    c->entry_count = r->entry_count;
+    c->page_count = r->page_count;
+    c->left_out_count = r->left_out_count;
+    memcpy(c->entries, r->entries, sizeof c->entries);
+    memcpy(c->left_out, r->left_out, sizeof c->left_out);
+    for (unsigned i = 0; i < r->page_count; i++)
+        c->pages[i] = (struct cached_page){.address = r->pages[i].address,
+                                           .hash = XXH3_64bits(r->pages[i].bytes, GUEST_PAGE)};
+}
+
 // Answers a request. False if nothing can be compiled at all.
 static bool serve(struct translator *t, struct compiler *compiler, const struct slot *s)
 {
@@ -232,8 +247,7 @@ static bool serve(struct translator *t, struct compiler *compiler, const struct 
     c->failed = !tries || compile(t, compiler, &source, r, &c->object) != JIT_DONE;
     if (!c->failed)
         pack(t, c);
-    c->region = r;
-    compiler->region = NULL;
+    describe(c, r);
     hand_over(t, c);
     return !tries || compiler->jit;
 }

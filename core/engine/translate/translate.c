@@ -10,8 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <xxhash.h>
-
 #include "core/engine/dispatch/dispatch_modes.h"
 
 static bool forked; // this process is a copy of one that translates: its code memory is still the other's
@@ -238,20 +236,15 @@ static void request_all(struct translator *t)
 
 // ---- installing ----
 
-static struct cached_object describe(struct compiled *c)
+static struct cached_object object_of(const struct compiled *c)
 {
-    struct cached_object o = {.entry = c->region->entries[0],
-                              .page_count = c->region->page_count,
-                              .left_out_count = c->region->left_out_count,
-                              .pages = c->pages,
-                              .left_out = c->region->left_out,
-                              .bytes = c->object.bytes,
-                              .size = c->object.size};
-    for (unsigned i = 0; i < o.page_count; i++) {
-        c->pages[i].address = c->region->pages[i].address;
-        c->pages[i].hash = XXH3_64bits(c->region->pages[i].bytes, GUEST_PAGE);
-    }
-    return o;
+    return (struct cached_object){.entry = c->entries[0],
+                                  .page_count = c->page_count,
+                                  .left_out_count = c->left_out_count,
+                                  .pages = c->pages,
+                                  .left_out = c->left_out,
+                                  .bytes = c->object.bytes,
+                                  .size = c->object.size};
 }
 
 // Puts it into the cache, which then owns its bytes, in place of what begins at any of its entries. False if
@@ -262,8 +255,8 @@ static bool keep(struct translator *t, struct compiled *c, const struct cached_o
         return false;
     c->object.bytes = NULL;
     for (size_t i = 0; i < cache_file_count(t->cache); i++)
-        for (unsigned k = 1; k < c->region->entry_count; k++)
-            if (cache_file_get(t->cache, i)->entry == c->region->entries[k])
+        for (unsigned k = 1; k < c->entry_count; k++)
+            if (cache_file_get(t->cache, i)->entry == c->entries[k])
                 cache_file_drop(t->cache, i);
     return true;
 }
@@ -271,14 +264,14 @@ static bool keep(struct translator *t, struct compiled *c, const struct cached_o
 // Takes note that nothing leads to the region.
 static void give_up(struct translator *t, const struct compiled *c)
 {
-    if (!c->region) {
+    if (!c->tried) {
         struct slot *s = slot_at(t, c->asked);
         s->wanted = c->wanted;
         s->state = s->state == SLOT_QUEUED ? SLOT_COLD : s->state;
         return;
     }
-    for (unsigned i = 0; i < c->region->entry_count; i++) {
-        struct slot *s = slot_at(t, c->region->entries[i]);
+    for (unsigned i = 0; i < c->entry_count; i++) {
+        struct slot *s = slot_at(t, c->entries[i]);
         s->in_work = false;
         if (s->state == SLOT_QUEUED) // it has no older one
             s->state = i ? SLOT_COLD : c->failed ? SLOT_HOPELESS : SLOT_FAILED;
@@ -288,7 +281,7 @@ static void give_up(struct translator *t, const struct compiled *c)
 static void install(struct translator *t, struct compiled *c)
 {
     struct cached_object o;
-    if (!c->region || c->failed || !(o = describe(c), translate_install_object(t, &o, o.bytes))) {
+    if (!c->tried || c->failed || !(o = object_of(c), translate_install_object(t, &o, o.bytes))) {
         give_up(t, c);
         return;
     }
@@ -303,19 +296,19 @@ static void install(struct translator *t, struct compiled *c)
 // For a later run.
 static void install_too_late(struct translator *t, struct compiled *c)
 {
-    if (!c->region || c->failed) {
+    if (!c->tried || c->failed) {
         give_up(t, c);
         return;
     }
-    struct cached_object o = describe(c);
+    struct cached_object o = object_of(c);
     if (translate_is_current(t, &o))
         o.trusted_by = dispatch_identity(t->guest->dispatch);
     if (forked || !keep(t, c, &o))
         return;
-    for (unsigned i = 1; i < c->region->entry_count; i++) { // the first is the object's own
-        struct slot *s = slot_at(t, c->region->entries[i]);
+    for (unsigned i = 1; i < c->entry_count; i++) { // the first is the object's own
+        struct slot *s = slot_at(t, c->entries[i]);
         s->state = SLOT_CACHED;
-        s->home = c->region->entries[0];
+        s->home = c->entries[0];
     }
 }
 
@@ -329,9 +322,8 @@ static void take_ready(struct translator *t, void take(struct translator *t, str
     while (list) {
         struct compiled *c = list;
         list = c->next;
-        t->compiled_any |= c->region != NULL;
+        t->compiled_any |= c->tried;
         take(t, c);
-        free(c->region);
         free(c->object.bytes);
         free(c);
     }

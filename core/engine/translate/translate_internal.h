@@ -20,7 +20,7 @@ enum {
     SLOTS = 1 << 15,
     SLOT_PLACES = 1 << 16, // in the table that finds them
     QUEUE = 4096,
-    HELPERS_MAX = 7, // LLVM takes some 40 MB for each
+    HELPERS_MAX = 7, // each has an LLVM of its own
     CALL_THUNK_BYTES = 32,
     EXIT_THUNK_BYTES = 8,
     START_INSTRUCTIONS = 50 * 1000 * 1000, // of a program: what it does but once
@@ -127,12 +127,15 @@ enum {
 // What the compile thread hands over.
 struct compiled {
     struct compiled *next;
-    struct region *region; // NULL if nothing has been compiled
+    bool tried; // false: it was not worth compiling; entries and what follows are of no account
     bool failed; // there is no object for it
     uint32_t asked; // whose request that was
     uint32_t wanted; // the heat to wait for, if not 0: nothing has been compiled
-    struct jit_object object; // packed
+    unsigned entry_count, page_count, left_out_count; // of its region
+    uint32_t entries[REGION_ENTRIES_MAX];
     struct cached_page pages[REGION_PAGES_MAX];
+    uint32_t left_out[REGION_LEFT_OUT_MAX];
+    struct jit_object object; // packed
 };
 
 struct translator {
