@@ -42,7 +42,7 @@ struct record {
 struct kept {
     struct cached_object object;
     uint64_t hash; // of its bytes, if they are the file's
-    bool is_checked;
+    bool was_read; // or added, in this run
 };
 
 struct cache_file {
@@ -53,8 +53,8 @@ struct cache_file {
     unsigned char *file; // mapped
     size_t file_size;
     int open_file; // the same
-    unsigned char *borrowed; // what was read of it last, in place of the mapping
-    size_t borrowed_room;
+    unsigned char *buffer; // what was read of it last
+    size_t buffer_room;
     struct kept *objects;
     size_t count, room;
     bool changed;
@@ -265,41 +265,30 @@ const struct cached_object *cache_file_get(const struct cache_file *c, size_t in
     return &c->objects[index].object;
 }
 
-const struct cached_object *cache_file_read(struct cache_file *c, size_t index)
-{
-    struct kept *k = &c->objects[index];
-    if (k->object.size && !k->is_checked) {
-        k->is_checked = XXH3_64bits(k->object.bytes, k->object.size) == k->hash;
-        if (!k->is_checked)
-            cache_file_drop(c, index);
-    }
-    return k->object.size ? &k->object : NULL;
-}
-
 static bool make_room(struct cache_file *c, size_t size)
 {
-    if (size <= c->borrowed_room)
+    if (size <= c->buffer_room)
         return true;
-    free(c->borrowed);
-    c->borrowed = malloc(size);
-    c->borrowed_room = c->borrowed ? size : 0;
-    return c->borrowed;
+    free(c->buffer);
+    c->buffer = malloc(size);
+    c->buffer_room = c->buffer ? size : 0;
+    return c->buffer;
 }
 
-const unsigned char *cache_file_borrow(struct cache_file *c, size_t index)
+const unsigned char *cache_file_read(struct cache_file *c, size_t index)
 {
     struct kept *k = &c->objects[index];
     const struct cached_object *o = &k->object;
     if (!o->size || !is_in_file(c, o->bytes))
         return o->size ? o->bytes : NULL;
     if (!make_room(c, o->size) ||
-        pread(c->open_file, c->borrowed, o->size, o->bytes - c->file) != (ssize_t)o->size ||
-        XXH3_64bits(c->borrowed, o->size) != k->hash) {
+        pread(c->open_file, c->buffer, o->size, o->bytes - c->file) != (ssize_t)o->size ||
+        XXH3_64bits(c->buffer, o->size) != k->hash) {
         cache_file_drop(c, index);
         return NULL;
     }
-    k->is_checked = true;
-    return c->borrowed;
+    k->was_read = true;
+    return c->buffer;
 }
 
 bool cache_file_add(struct cache_file *c, const struct cached_object *object)
@@ -318,7 +307,7 @@ bool cache_file_add(struct cache_file *c, const struct cached_object *object)
         memcpy(pages, object->pages, object->page_count * sizeof *pages);
     if (object->left_out_count)
         memcpy(left_out, object->left_out, object->left_out_count * sizeof *left_out);
-    *k = (struct kept){.object = *object, .is_checked = true};
+    *k = (struct kept){.object = *object, .was_read = true};
     k->object.pages = pages;
     k->object.left_out = left_out;
     c->changed = true;
@@ -371,7 +360,7 @@ static bool choose_written(const struct cache_file *c, struct written *w)
             const struct cached_object *o = &k->object;
             size_t size =
                 sizeof(struct record) + extras_size(o->page_count, o->left_out_count) + padded(o->size);
-            if (!o->size || k->is_checked != was_used || size > FILE_BYTES_MAX - total)
+            if (!o->size || k->was_read != was_used || size > FILE_BYTES_MAX - total)
                 continue;
             total += size;
             add_record(c, w, k);
@@ -458,7 +447,7 @@ bool cache_file_close(struct cache_file *c, struct error *error)
         }
     }
     free(c->objects);
-    free(c->borrowed);
+    free(c->buffer);
     leave_file(c);
     free(c->path);
     close(c->folder);

@@ -43,12 +43,10 @@ struct cache_file *cache_file_open(const char *folder, const char *prepared, uin
 size_t cache_file_count(const struct cache_file *c);
 const struct cached_object *cache_file_get(const struct cache_file *c, size_t index);
 
-// The same with its bytes, which are as they were written. NULL if it is damaged, or has been dropped: then
-// it is now.
-const struct cached_object *cache_file_read(struct cache_file *c, size_t index);
-
-// Its bytes alone, until the next call, and without making a part of the file resident. NULL likewise.
-const unsigned char *cache_file_borrow(struct cache_file *c, size_t index);
+// The object's bytes, which are as they were written, until the next call. (Read through cached_object.bytes,
+// which last, they would make parts of the file resident.) NULL if it is damaged, or has been dropped: then it
+// is now.
+const unsigned char *cache_file_read(struct cache_file *c, size_t index);
 
 // Adds an object, in place of an older one for the same entry; one without bytes only drops that. Its bytes
 // (malloc'd) are the cache's from then on, until it is closed; on failure they stay the caller's. Pages and

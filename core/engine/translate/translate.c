@@ -71,7 +71,7 @@ static void install_cached(struct translator *t, struct slot *s)
 {
     const struct cached_object *o = cache_file_get(t->cache, s->cached);
     bool was_there = o->size;
-    const unsigned char *bytes = cache_file_borrow(t->cache, s->cached);
+    const unsigned char *bytes = cache_file_read(t->cache, s->cached);
     if (!bytes || !translate_install_object(t, o, bytes)) {
         s->state = SLOT_COLD;
         t->region_count -= was_there;

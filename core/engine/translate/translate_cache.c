@@ -115,12 +115,12 @@ static uint64_t program_key(const char *path)
     return key;
 }
 
-static void load_executed(struct translator *t, const struct cached_object *o)
+static void load_executed(struct translator *t, const void *bytes, size_t size)
 {
-    size_t count = o->size / sizeof *t->executed;
-    t->executed = count <= EXECUTED_PAGES_MAX ? malloc(o->size) : NULL;
+    size_t count = size / sizeof *t->executed;
+    t->executed = count <= EXECUTED_PAGES_MAX ? malloc(size) : NULL;
     if (t->executed) {
-        memcpy(t->executed, o->bytes, count * sizeof *t->executed);
+        memcpy(t->executed, bytes, count * sizeof *t->executed);
         t->executed_count = (unsigned)count;
     }
 }
@@ -149,19 +149,19 @@ struct branch_counts branch_seen(const struct translator *t, uint32_t pc)
     return now;
 }
 
-static void load_branches(struct translator *t, const struct cached_object *o)
+static void load_branches(struct translator *t, const void *bytes, size_t size)
 {
-    t->branches = malloc(o->size);
+    t->branches = malloc(size);
     if (t->branches) {
-        memcpy(t->branches, o->bytes, o->size);
-        t->branch_count = (unsigned)(o->size / sizeof *t->branches);
+        memcpy(t->branches, bytes, size);
+        t->branch_count = (unsigned)(size / sizeof *t->branches);
     }
 }
 
-static void load_requests(struct translator *t, const struct cached_object *o)
+static void load_requests(struct translator *t, const void *bytes, size_t size)
 {
-    const struct cold_request *list = (const struct cold_request *)o->bytes;
-    for (size_t i = 0; i < o->size / sizeof *list; i++) {
+    const struct cold_request *list = bytes;
+    for (size_t i = 0; i < size / sizeof *list; i++) {
         struct slot *s = translate_slot(t, list[i].pc);
         if (!s)
             return;
@@ -275,21 +275,14 @@ static bool offer(struct translator *t, uint32_t pc, uint32_t index)
     return s;
 }
 
-static void load_entries(struct translator *t, const struct cached_object *o)
+static void load_entries(struct translator *t, const void *bytes, size_t size)
 {
-    const struct further_entry *list = (const struct further_entry *)o->bytes;
-    for (size_t i = 0; i < o->size / sizeof *list; i++) {
+    const struct further_entry *list = bytes;
+    for (size_t i = 0; i < size / sizeof *list; i++) {
         const struct slot *home = slot_at(t, list[i].home), *s = slot_at(t, list[i].pc);
         if (home && home->state == SLOT_CACHED && (!s || s->state == SLOT_COLD))
             offer(t, list[i].pc, home->cached);
     }
-}
-
-// What is at index in the cache, if that is no code.
-static const struct cached_object *find_history(struct translator *t, size_t index)
-{
-    bool is_code = cache_file_get(t->cache, index)->entry > ENTRIES_ENTRY;
-    return is_code ? NULL : cache_file_read(t->cache, index);
 }
 
 void translate_load_cache(struct translator *t, const char *folder)
@@ -303,13 +296,14 @@ void translate_load_cache(struct translator *t, const char *folder)
     }
     size_t count = t->cache ? cache_file_count(t->cache) : 0;
     for (size_t i = 0; i < count; i++) {
-        const struct cached_object *o = find_history(t, i);
-        if (o && o->entry == EXECUTED_ENTRY)
-            load_executed(t, o);
-        else if (o && o->entry == REQUESTS_ENTRY)
-            load_requests(t, o);
-        else if (o && o->entry == BRANCHES_ENTRY)
-            load_branches(t, o);
+        const struct cached_object *o = cache_file_get(t->cache, i);
+        const void *bytes = o->entry < ENTRIES_ENTRY ? cache_file_read(t->cache, i) : NULL;
+        if (bytes && o->entry == EXECUTED_ENTRY)
+            load_executed(t, bytes, o->size);
+        else if (bytes && o->entry == REQUESTS_ENTRY)
+            load_requests(t, bytes, o->size);
+        else if (bytes && o->entry == BRANCHES_ENTRY)
+            load_branches(t, bytes, o->size);
     }
     for (size_t i = 0; i < count; i++) {
         const struct cached_object *o = cache_file_get(t->cache, i);
@@ -318,8 +312,9 @@ void translate_load_cache(struct translator *t, const char *folder)
     }
     t->region_count = t->cached_count;
     for (size_t i = 0; i < count; i++) {
-        const struct cached_object *o = find_history(t, i);
-        if (o && o->entry == ENTRIES_ENTRY)
-            load_entries(t, o);
+        const struct cached_object *o = cache_file_get(t->cache, i);
+        const void *bytes = o->entry == ENTRIES_ENTRY ? cache_file_read(t->cache, i) : NULL;
+        if (bytes)
+            load_entries(t, bytes, o->size);
     }
 }

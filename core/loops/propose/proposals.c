@@ -132,11 +132,10 @@ void proposals_keep(struct proposals *p, const char *folder, const char *prepare
     }
     p->cache = cache_file_open(folder, prepared, 0, p->identity, error);
     for (size_t i = 0; p->cache && i < cache_file_count(p->cache); i++) {
-        const struct cached_object *o = cache_file_read(p->cache, i);
-        if (!o || o->entry != PROPOSALS_ENTRY)
-            continue;
-        const struct proposal *list = (const struct proposal *)o->bytes;
-        for (size_t k = 0; k < o->size / sizeof *list; k++)
+        const struct cached_object *o = cache_file_get(p->cache, i);
+        const void *bytes = o->entry == PROPOSALS_ENTRY ? cache_file_read(p->cache, i) : NULL;
+        const struct proposal *list = bytes;
+        for (size_t k = 0; list && k < o->size / sizeof *list; k++)
             if ((unsigned)list[k].guess.class < LOOP_CLASSES)
                 add(p, list[k].code, &list[k].guess);
     }
