@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lines.h"
+#include "stepper.h"
 
 static struct {
     enum insn id;
@@ -48,59 +48,29 @@ static void read_program(const char *path)
             decode(bytes + sections[i].sh_offset, sections[i].sh_size, (uint32_t)sections[i].sh_addr);
 }
 
-// Whether byte, of an op, is what the line asks for: *registers has those that its slots stand for, as far as
-// they are known.
-static bool is_alike(unsigned wanted, uint8_t byte, uint8_t registers[REG_ZERO], unsigned *slots)
+// Marks the sequences that begin at the instruction, as the interpreter finds them (find_sequence).
+static void mark(bool *fits, size_t at)
 {
-    if (wanted == _)
-        return true;
-    if (wanted >= SEQUENCE_FIELD)
-        return byte == wanted - SEQUENCE_FIELD;
-    if (wanted >= REG_ZERO || wanted < *slots)
-        return byte == (wanted >= REG_ZERO ? wanted : registers[wanted]);
-    if (byte >= REG_ZERO || memchr(registers, byte, *slots))
-        return false;
-    registers[(*slots)++] = byte;
-    return true;
-}
-
-static bool fits_at(const struct line *l, size_t at)
-{
-    uint8_t registers[REG_ZERO];
-    const unsigned length = length_of(l);
-    unsigned slots = 0;
-    if (length > code_count - at)
-        return false;
-    for (unsigned k = 0; k < length; k++) {
-        if (code[at + k].id != (enum insn)l->steps[k].insn)
-            return false;
-        const op *o = &code[at + k].o;
-        const uint8_t bytes[] = {o->d, o->n, o->m, o->a};
-        for (unsigned i = 0; i < 4; i++)
-            if (!is_alike(l->steps[k].bytes[i], bytes[i], registers, &slots))
-                return false;
-    }
-    return sequence_direction(code[at + length - 1].id, &code[at + length - 1].o, length - 1) == l->direction;
-}
-
-static bool fits(const struct line *l)
-{
-    for (size_t at = 0; at < code_count; at++)
-        if (fits_at(l, at))
-            return true;
-    return false;
+    struct lines l = {.low = sequences, .high = sequences + SEQUENCE_COUNT};
+    for (unsigned n = 0; at + n < code_count && compare_step(&l, code[at + n].id, &code[at + n].o); n++)
+        for (; l.low < l.high && !l.low->steps[n + 1]; l.low++)
+            if (l.low->direction == sequence_direction(code[at + n].id, &code[at + n].o, n))
+                fits[l.low - sequences] = true;
 }
 
 int main(int argc, char **argv)
 {
+    static bool fits[SEQUENCE_COUNT];
     unsigned count = 0;
     if (argc != 2) {
         fprintf(stderr, "usage: fitting PROGRAM\n");
         return 2;
     }
     read_program(argv[1]);
-    for (unsigned i = 0; i < LINES; i++)
-        count += fits(&lines[i]);
-    printf("%u of %u sequences fit its code\n", count, LINES);
-    return count < LINES - LINES / 10 ? 5 : 0;
+    for (size_t at = 0; at < code_count; at++)
+        mark(fits, at);
+    for (unsigned i = 0; i < SEQUENCE_COUNT; i++)
+        count += fits[i];
+    printf("%u of %u sequences fit its code\n", count, SEQUENCE_COUNT);
+    return count < SEQUENCE_COUNT - SEQUENCE_COUNT / 10 ? 5 : 0;
 }

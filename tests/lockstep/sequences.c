@@ -18,7 +18,6 @@
 enum stop_reason interp_run(struct guest *g, uint64_t budget);
 
 #include "../isa/random_instruction.h"
-#include "lines.h"
 #include "program.h"
 
 enum {
@@ -35,10 +34,37 @@ enum {
 
 #define SVC 0xd4000001u
 
+static const struct line {
+    int number;
+    enum sequence_direction direction;
+    struct {
+        uint16_t insn;
+        uint8_t bytes[4]; // d, n, m, a
+    } steps[SEQUENCE_MAX];
+} lines[] = {
+#define STEP(name, d, n, m, a) {INSN_##name, {d, n, m, a}},
+#define LAST_CONDITION(name, d, n, m, a) {INSN_##name, {d, n, m, a}},
+#define LAST_JUMP(name) {INSN_##name, {_, _, _, _}},
+#define LAST_INDIRECT(name) {INSN_##name, {_, _, _, _}},
+#define SEQUENCE(number, direction, steps) {number, direction, {steps}},
+#define PART(number) 1
+#include LINES_DEF
+};
+
+enum { LINES = sizeof lines / sizeof lines[0] };
+
 static uint32_t code[PROGRAMS_MAX][WORDS];
 static const struct line *line_of[PROGRAMS_MAX];
 static unsigned program_count, failures;
 static uint8_t pristine[DATA_BYTES], stepped_data[DATA_BYTES];
+
+static unsigned length_of(const struct line *l)
+{
+    unsigned length = 0;
+    while (length < SEQUENCE_MAX && l->steps[length].insn != INSN_UNDEFINED)
+        length++;
+    return length;
+}
 
 static bool fail(const struct line *l, const char *what)
 {

@@ -4,7 +4,9 @@
 #define TESTS_LOCKSTEP_STEPPER_H
 
 #define INTERP_UNTHREADED
+#ifndef SEQUENCES_DEF
 #define SEQUENCES_DEF "/dev/null"
+#endif
 #define interp_stop_at stepper_stop_at
 #define interp_hot_target stepper_hot_target
 #define interp_hot_loop stepper_hot_loop
@@ -28,7 +30,7 @@
 
 // Steps by the instruction at cpu.pc; false at one that only the machine can do. A fault leaves for the
 // innermost fault_context.
-static bool step(struct guest *g)
+static inline bool step(struct guest *g)
 {
     cpu *c = &g->cpu;
     op pair[2] = {{0}};
