@@ -44,8 +44,8 @@ size_t cache_file_count(const struct cache_file *c);
 const struct cached_object *cache_file_get(const struct cache_file *c, size_t index);
 
 // The object's bytes, which are as they were written, until the next call. (Read through cached_object.bytes,
-// which last, they would make parts of the file resident.) NULL if it is damaged, or has been dropped: then it
-// is now.
+// which last, they would make parts of the file resident.) NULL if it is damaged, or has been dropped: then
+// it is now.
 const unsigned char *cache_file_read(struct cache_file *c, size_t index);
 
 // Adds an object, in place of an older one for the same entry; one without bytes only drops that. Its bytes
