@@ -45,6 +45,18 @@ until_true() { # SECONDS COMMAND…: waits for it to succeed
     done
 }
 
+# An X server of the test's own, as DISPLAY, which is the first that is free. -noreset: a server that starts anew whenever
+# its last client has gone refuses one that comes just then (337 of 2000, one behind the other, on a busy machine).
+x_server() { # WIDTHxHEIGHT
+    exec 3> display
+    Xvfb -displayfd 3 -noreset -screen 0 "$1x24" -nolisten tcp > xvfb.log 2>&1 &
+    exec 3>&-
+    until_true 20 test -s display || stop "Xvfb does not start: $(tail -n 1 xvfb.log)"
+    DISPLAY=:$(cat display)
+    export DISPLAY
+    unset WAYLAND_DISPLAY SDL_VIDEODRIVER
+}
+
 # COUNT, or what EFFORT makes of it.
 effort() { # COUNT
     echo $(($1 * ${EFFORT:-100} / 100))

@@ -5,15 +5,9 @@
 screen_width=1024 screen_height=768
 game='' status=''
 
-screen() { # an X server; the display is the first that is free
-    unset WAYLAND_DISPLAY SDL_VIDEODRIVER
+screen() {
     stats=$work/stats.json
-    exec 3> display
-    Xvfb -displayfd 3 -screen 0 ${screen_width}x${screen_height}x24 -nolisten tcp > xvfb.log 2>&1 &
-    exec 3>&-
-    until_true 10 test -s display || stop "Xvfb does not start: $(tail -n 1 xvfb.log)"
-    DISPLAY=:$(cat display)
-    export DISPLAY
+    x_server ${screen_width}x$screen_height
 }
 
 stat() { # KEY: its value in the newest statistics
