@@ -36,8 +36,9 @@ value() { # KEY [FILE]
     sed -n "s/^[[:space:]]*\"$1\":[[:space:]]*\"\{0,1\}\([^,\"]*\)\"\{0,1\},\{0,1\}\$/\1/p" "${2:-$work/stats.json}" 2> /dev/null
 }
 
-until_true() { # SECONDS COMMAND…: waits for it to succeed
-    local deadline=$((SECONDS + $1))
+# Waits for it to succeed: the seconds that it may take, four times, for other programs may be in the way.
+until_true() { # SECONDS COMMAND…
+    local deadline=$((SECONDS + 4 * $1))
     shift
     until "$@"; do
         [ $SECONDS -lt $deadline ] || return 1
