@@ -28,10 +28,10 @@ struct preparation {
     uint64_t regions, compiled; // there are; made by this pass
 };
 
-// Sound is slow, and all demos play it alike: one a game is enough.
-static bool has_sound(const struct preparation *p, size_t i)
+// Sound is slow, and all demos play it alike: one a game is enough, once.
+static bool has_sound(const struct preparation *p, unsigned pass, size_t i)
 {
-    return i == 0 || strcmp(p->demos.items[i].wad, p->demos.items[i - 1].wad) != 0;
+    return pass == 0 && (i == 0 || strcmp(p->demos.items[i].wad, p->demos.items[i - 1].wad) != 0);
 }
 
 // What stands in the folder when all rounds have ended.
@@ -163,7 +163,7 @@ static bool run_passes(struct preparation *p, struct failure *failure)
         p->compiled = 0;
         for (size_t i = 0; i < p->demos.count; i++) {
             tell_progress(p, pass, i);
-            if (!run_demo(p, &p->demos.items[i], has_sound(p, i), failure)) {
+            if (!run_demo(p, &p->demos.items[i], has_sound(p, pass, i), failure)) {
                 return false;
             }
         }
