@@ -118,7 +118,6 @@ typedef struct cpu {
     uint64_t fault_address;
     uint32_t fault_kind; // enum fault_kind
     bool fault_is_store;
-    uint64_t regions_begin; // of translated code: below are the functions that call it
     uint64_t wild_address; // where translated code raises a fault beyond the 4 GiB; 0 = nowhere
     uint64_t exact_pc; // in precise translated code: where this, budget included, was the guest's state last
 } cpu;

@@ -180,15 +180,40 @@ __attribute__((naked)) void more_budget(void)
             : "m"(guest_cpu.budget), "i"(host_more));
 }
 
-// Where an indirect branch goes that finds no translated code. If no region waits for this one to return,
-// that is who entered it: a function that jumps through a table for long, as interpreters do, would else use
-// up the host's stack.
-REGION_CALL struct passed cold_jump(uint64_t budget GLUE_PASSED(PARAMETER))
+// The code for cold_pc, which an earlier run may have left: it is there from now on, or NULL.
+uint64_t host_code(void);
+static inline region_function *find(uint64_t budget GLUE_PASSED(PARAMETER))
 {
-    if ((uintptr_t)__builtin_return_address(0) < guest_cpu.regions_begin)
-        return (struct passed){.budget = budget, GLUE_PASSED(FROM_PARAMETER).pc = guest_cpu.cold_pc};
-    return cold_call(budget GLUE_PASSED(ARGUMENT));
+    spill(budget GLUE_PASSED(ARGUMENT));
+    return (region_function *)(uintptr_t)host_code();
 }
+
+REGION_CALL struct passed find_call(uint64_t budget GLUE_PASSED(PARAMETER))
+{
+    region_function *code = find(budget GLUE_PASSED(ARGUMENT));
+    __attribute__((musttail)) return (code ? code : cold_call)(budget GLUE_PASSED(ARGUMENT));
+}
+
+// Without code the interpreter goes on, and all that wait for this to return leave, too: it may be in the
+// midst of a function, as the cases of a switch are, so who it returns to is not known.
+static REGION_CALL struct passed leave(uint64_t budget GLUE_PASSED(PARAMETER))
+{
+    return (struct passed){.budget = budget, GLUE_PASSED(FROM_PARAMETER).pc = guest_cpu.cold_pc};
+}
+
+REGION_CALL struct passed find_jump(uint64_t budget GLUE_PASSED(PARAMETER))
+{
+    region_function *code = find(budget GLUE_PASSED(ARGUMENT));
+    __attribute__((musttail)) return (code ? code : leave)(budget GLUE_PASSED(ARGUMENT));
+}
+
+#define THUNK(name)                                                                                          \
+    __attribute__((naked)) void thunk_##name(void)                                                           \
+    {                                                                                                        \
+        __asm__("movq %%r15, %0\n\tjmp %P1" : : "m"(guest_cpu.cold_pc), "i"(find_##name));                   \
+    }
+THUNK(call)
+THUNK(jump)
 
 // Called by the host: runs the region on guest_cpu, which holds the whole state before and after.
 void enter_region(region_function *region)

@@ -20,9 +20,14 @@ enum { GLUE_PASSED_COUNT = 1 GLUE_PASSED(GLUE_ONE_MORE) }; // the budget is the 
 // which calls host_<name>, which is interp_<name> (engine.h).
 #define GLUE_WAYS_BACK(X) X(call) X(step) X(svc) X(loop) X(begin_check) X(end_check)
 #define GLUE_WAY_BACK(name) "__regcall3__cold_" #name
-// The host's functions: those, and host_more, which is asked when the budget is used up, by GLUE_MORE: that
-// takes and returns the budget in rax, and changes nothing else but the flags.
-#define GLUE_HOST(X) GLUE_WAYS_BACK(X) X(more)
+// Where the code for cold_pc is not at hand. find_call and find_jump ask host_code for it, go on there, or
+// else call host_call, and leave for who has entered. Thunks come to what is behind them, with the pc in r15.
+#define GLUE_FIND(name) "__regcall3__find_" #name
+#define GLUE_THUNK(name) "thunk_" #name
+// The host's functions: the ways back; host_code, which returns the address of the code for cold_pc, or 0;
+// and host_more, which is asked when the budget is used up, by GLUE_MORE: that takes and returns the budget
+// in rax, and changes nothing else but the flags.
+#define GLUE_HOST(X) GLUE_WAYS_BACK(X) X(code) X(more)
 #define GLUE_MORE "more_budget"
 
 // The rest of the guest's state that translated code works on, but for cpu.x and cpu.v. X(name, field of cpu,

@@ -60,7 +60,7 @@ static void add_terminator(struct build *u, unsigned index)
     case END_CALL_INDIRECT:
         leave_store(u, &dirty);
         exact_at(u, x->result);
-        leave_go_on(u, leave_call(u, leave_code_for(u, x->result, GLUE_WAY_BACK(call))), b, b->target_pc);
+        leave_go_on(u, leave_call(u, leave_code_for(u, x->result, GLUE_FIND(call))), b, b->target_pc);
         break;
     case END_INDIRECT:
         if (u->r->ops[b->first + b->count - 1].insn == INSN_ret) {
@@ -68,7 +68,7 @@ static void add_terminator(struct build *u, unsigned index)
         } else {
             leave_store(u, &dirty);
             exact_at(u, x->result);
-            leave_jump(u, leave_code_for(u, x->result, GLUE_WAY_BACK(jump)));
+            leave_jump(u, leave_code_for(u, x->result, GLUE_FIND(jump)));
         }
         break;
     case END_RETURN: {

@@ -97,6 +97,19 @@ static uint32_t code_at(struct translator *t, uint32_t pc)
     return t->low->call_cells[s - t->slots];
 }
 
+static uint64_t host_code(void)
+{
+    struct translator *t = running;
+    const uint64_t pc = t->guest->cpu.cold_pc;
+    if (pc > UINT32_MAX)
+        return 0;
+    const uint32_t code = code_at(t, (uint32_t)pc);
+    struct slot *missed = !code && t->guest->config.prepare ? translate_slot(t, (uint32_t)pc) : NULL;
+    if (missed)
+        missed->is_missed = true;
+    return code;
+}
+
 bool translate_enter_code(struct translator *t)
 {
     cpu *c = &t->guest->cpu;
@@ -195,24 +208,14 @@ uint64_t translate_interpreted_ns(const struct translator *t)
     return t->cache ? heat * HEAT_NS : 0;
 }
 
-void translate_note_end(struct translator *t, uint32_t pc)
-{
-    const struct guest *g = t->guest;
-    bool is_start = g->config.prepare && t->cached_count && g->stats.retired < START_INSTRUCTIONS;
-    struct slot *s = is_start ? translate_slot(t, pc) : NULL;
-    if (s)
-        s->ends_code = true;
-}
-
 void request_if_cold(struct translator *t, struct slot *s)
 {
     if (s && s->state == SLOT_COLD && enqueue(t, s))
         s->state = SLOT_QUEUED;
 }
 
-// Asks for every function that has been called, and wherever translated code went on in code that was
-// interpreted, however seldom: what is never hot, but runs at each start, is neither decoded nor interpreted
-// then.
+// Asks for every function that has been called, and wherever translated code has looked for code in vain,
+// however seldom: what is never hot, but runs at each start, is neither decoded nor interpreted then.
 static void request_all(struct translator *t)
 {
     const struct memory *memory = &t->guest->memory;
@@ -230,7 +233,7 @@ static void request_all(struct translator *t)
         request_if_cold(t, was_executed(t, target) ? translate_slot(t, target) : NULL);
     }
     for (unsigned i = 0; i < t->slot_count; i++)
-        if (t->slots[i].ends_code)
+        if (t->slots[i].is_missed)
             request_if_cold(t, &t->slots[i]);
 }
 
@@ -431,7 +434,7 @@ struct translator *translator_create(struct guest *g, bool precise, struct error
     }
     mprotect(t->stack, GUEST_PAGE, PROT_NONE);
     slots_begin(t);
-#define WAY_BACK(name) t->host_##name = make_trampoline(t, host_##name);
+#define WAY_BACK(name) t->host_##name = make_trampoline(t, (void (*)(void))host_##name);
     GLUE_HOST(WAY_BACK)
 #undef WAY_BACK
     g->cpu.stack_limit = (uint64_t)(uintptr_t)t->stack + STACK_RESERVE;
@@ -443,7 +446,6 @@ struct translator *translator_create(struct guest *g, bool precise, struct error
         translator_destroy(t);
         return NULL;
     }
-    g->cpu.regions_begin = low_address(t->code.code + t->code.used);
     pthread_atfork(NULL, NULL, note_fork);
     return t;
 }

@@ -35,10 +35,6 @@ void translate_load_cache(struct translator *t, const char *folder);
 // Emulation thread, as all below.
 void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted);
 
-// Translated code goes on at pc, where none begins. A run that prepares has that translated at its end, if
-// the code that it began with was not its own.
-void translate_note_end(struct translator *t, uint32_t pc);
-
 // Whether there is code that begins at pc, be it in the cache.
 bool translate_is_entry(struct translator *t, uint32_t pc);
 
@@ -152,10 +148,6 @@ static inline void translate_load_cache(struct translator *t, const char *folder
 static inline void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
 {
     (void)t, (void)pc, (void)interpreted;
-}
-static inline void translate_note_end(struct translator *t, uint32_t pc)
-{
-    (void)t, (void)pc;
 }
 static inline bool translate_is_entry(struct translator *t, uint32_t pc)
 {

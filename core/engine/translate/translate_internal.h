@@ -21,9 +21,7 @@ enum {
     SLOT_PLACES = 1 << 16, // in the table that finds them
     QUEUE = 4096,
     HELPERS_MAX = 7, // each has an LLVM of its own
-    CALL_THUNK_BYTES = 32,
-    EXIT_THUNK_BYTES = 8,
-    START_INSTRUCTIONS = 50 * 1000 * 1000, // of a program: what it does but once
+    THUNK_BYTES = 16,
     HASHED_PAGES = 512, // a power of two: what is known of pages of code
     EXECUTED_BYTES = GUEST_PAGE / 4 / 8,
     EXECUTED_PAGES_MAX = 4096,
@@ -66,7 +64,7 @@ struct slot {
     _Atomic uint32_t home; // the first entry of the region that it leads into
     atomic_uint heat; // what has been interpreted of it so far, in earlier runs, too, in units of HEAT
     uint32_t wanted; // so much before it is looked at once more; 0: choose_first_look
-    bool ends_code; // translated code has gone on there (translate_note_end)
+    bool is_missed; // translated code has looked for code there in vain: noted by who prepares
     bool is_called; // by its address: known at leisure
     atomic_bool in_work; // a region with this entry is being compiled, or has been and is not yet installed
     bool has_loops; // its region replaces some, whose instructions a stay does not count
@@ -150,7 +148,7 @@ struct translator {
     struct slot slots[SLOTS]; // one behind the other, so that what translated code reads of them is dense
     atomic_uint slot_count;
     uint16_t slot_of[SLOT_PLACES]; // by hash: 1 + the slot's index, 0 = free
-    uint32_t enter_region, cold_call; // addresses of the glue
+    uint32_t enter_region, thunk_call, thunk_jump; // addresses of the glue
 #define WAY_BACK(name) uint32_t host_##name;
     GLUE_HOST(WAY_BACK)
 #undef WAY_BACK

@@ -110,7 +110,8 @@ bool translate_install_glue(struct translator *t)
     t->has_glue =
         packed && object_link(&t->code, packed, size, translate_resolve, translate_receive, t, &linked);
     free(packed);
-    t->cold_call = translate_glue_address(t, GLUE_WAY_BACK(call));
+    t->thunk_call = translate_glue_address(t, GLUE_THUNK(call));
+    t->thunk_jump = translate_glue_address(t, GLUE_THUNK(jump));
     t->enter_region = translate_glue_address(t, "enter_region");
-    return t->has_glue && t->cold_call && t->enter_region;
+    return t->has_glue && t->thunk_call && t->thunk_jump && t->enter_region;
 }

@@ -47,38 +47,18 @@ struct slot *translate_slot(struct translator *t, uint32_t pc)
 
 // ---- cells ----
 
-// Code that stores pc as the callee and jumps to the glue. 0 when the code memory is full.
-static uint32_t make_call_thunk(struct translator *t, uint32_t pc)
+// Code that has the glue find the code for pc. 0 when the code memory is full.
+static uint32_t make_thunk(struct translator *t, uint32_t pc, uint32_t glue)
 {
-    size_t at = code_memory_take(&t->code, CALL_THUNK_BYTES, CALL_THUNK_BYTES);
+    size_t at = code_memory_take(&t->code, THUNK_BYTES, THUNK_BYTES);
     if (at == SIZE_MAX)
         return 0;
     uint8_t *w = t->code.write + at;
-    uint32_t start = low_address(t->code.code + at), cold_pc = low_address(&t->guest->cpu.cold_pc), zero = 0;
-    for (unsigned half = 0; half < 2; half++) { // mov dword [cold_pc + 4 * half], …
-        uint32_t address = cold_pc + 4 * half;
-        memcpy(w + 11 * half, "\xc7\x04\x25", 3);
-        memcpy(w + 11 * half + 3, &address, 4);
-        memcpy(w + 11 * half + 7, half ? &zero : &pc, 4);
-    }
-    uint32_t relative = t->cold_call - (start + 27);
-    w[22] = 0xe9; // jmp cold_call
-    memcpy(w + 23, &relative, 4);
-    return start;
-}
-
-_Static_assert(GLUE_PASSED_COUNT == 10, "the pc of a result is in r15, the eleventh register of regcall");
-
-// Code that returns at once with pc as where to go on: the passed registers are where results are expected.
-static uint32_t make_exit_thunk(struct translator *t, uint32_t pc)
-{
-    size_t at = code_memory_take(&t->code, EXIT_THUNK_BYTES, EXIT_THUNK_BYTES);
-    if (at == SIZE_MAX)
-        return 0;
-    uint8_t *w = t->code.write + at;
+    uint32_t relative = glue - (low_address(t->code.code + at) + 11);
     memcpy(w, "\x41\xbf", 2); // mov r15d, pc
     memcpy(w + 2, &pc, 4);
-    w[6] = 0xc3; // ret
+    w[6] = 0xe9; // jmp glue
+    memcpy(w + 7, &relative, 4);
     return low_address(t->code.code + at);
 }
 
@@ -86,7 +66,7 @@ static uint32_t make_exit_thunk(struct translator *t, uint32_t pc)
 static uint32_t *want_call_cell(struct translator *t, uint32_t pc)
 {
     struct slot *s = translate_slot(t, pc);
-    if (!s || (!s->call_thunk && !(s->call_thunk = make_call_thunk(t, pc))))
+    if (!s || (!s->call_thunk && !(s->call_thunk = make_thunk(t, pc, t->thunk_call))))
         return NULL;
     uint32_t *cell = &t->low->call_cells[s - t->slots];
     if (!*cell)
@@ -97,7 +77,7 @@ static uint32_t *want_call_cell(struct translator *t, uint32_t pc)
 static uint32_t *want_exit_cell(struct translator *t, uint32_t pc)
 {
     struct slot *s = translate_slot(t, pc);
-    if (!s || (!s->exit_thunk && !(s->exit_thunk = make_exit_thunk(t, pc))))
+    if (!s || (!s->exit_thunk && !(s->exit_thunk = make_thunk(t, pc, t->thunk_jump))))
         return NULL;
     uint32_t *cell = &t->low->exit_cells[s - t->slots];
     if (!*cell)
