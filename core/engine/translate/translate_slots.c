@@ -47,6 +47,9 @@ struct slot *translate_slot(struct translator *t, uint32_t pc)
 
 // ---- cells ----
 
+_Static_assert(GLUE_PASSED_COUNT == 10,
+               "r15, the eleventh register of regcall, has the pc of a result, and no argument");
+
 // Code that has the glue find the code for pc. 0 when the code memory is full.
 static uint32_t make_thunk(struct translator *t, uint32_t pc, uint32_t glue)
 {
