@@ -16,12 +16,13 @@
 enum { GLUE_PASSED_COUNT = 1 GLUE_PASSED(GLUE_ONE_MORE) }; // the budget is the first
 #undef GLUE_ONE_MORE
 
-// The ways back to the host, which finds the whole state in guest_cpu: regions call __regcall3__cold_<name>,
-// which calls host_<name>, which is interp_<name> (engine.h).
+// The ways back to the host, which finds the whole state in guest_cpu: regions call __regcall3__cold_<name>
+// (but cold_call only by find_call), which calls host_<name>, which is interp_<name> (engine.h).
 #define GLUE_WAYS_BACK(X) X(call) X(step) X(svc) X(loop) X(begin_check) X(end_check)
 #define GLUE_WAY_BACK(name) "__regcall3__cold_" #name
-// Where the code for cold_pc is not at hand. find_call and find_jump ask host_code for it, go on there, or
-// else call host_call, and leave for who has entered. Thunks come to what is behind them, with the pc in r15.
+// Where the code for cold_pc is not at hand. find_call and find_jump ask host_code for it, and go on there;
+// without any the one calls host_call, the other leaves for who has entered. Thunks, which stand in cells,
+// come to them with the pc in r15.
 #define GLUE_FIND(name) "__regcall3__find_" #name
 #define GLUE_THUNK(name) "thunk_" #name
 // The host's functions: the ways back; host_code, which returns the address of the code for cold_pc, or 0;

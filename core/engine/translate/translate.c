@@ -97,6 +97,7 @@ static uint32_t code_at(struct translator *t, uint32_t pc)
     return t->low->call_cells[s - t->slots];
 }
 
+// Who prepares has what is not found translated at the end.
 static uint64_t host_code(void)
 {
     struct translator *t = running;

@@ -19,8 +19,8 @@ foreach(level ${LEVELS})
 endforeach()
 set_source_files_properties(engine/translate/translate_embed.S PROPERTIES
   COMPILE_DEFINITIONS "${BITCODE_DEFINITIONS}" OBJECT_DEPENDS "${BITCODES}")
-# LLVM is loaded only when there is something to compile, and only what of it compiles for x86-64: all of it takes 13 ms and
-# 62 MB more each time. Its names stay inside: a graphics driver may bring an LLVM of its own.
+# LLVM is loaded only when there is something to compile, and only what of it compiles for x86-64: all of it takes 10 ms and
+# 63 MB more each time. Its names stay inside: a graphics driver may bring an LLVM of its own.
 execute_process(COMMAND ${LLVM_CONFIG} --link-static --libfiles x86codegen x86asmparser passes bitreader core
   OUTPUT_VARIABLE LLVM_ARCHIVES OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 separate_arguments(LLVM_ARCHIVES)
