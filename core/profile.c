@@ -202,7 +202,8 @@ static void count_guest(struct profile *p, enum machine_profile_kind kind, uint3
                         const struct sample *s)
 {
     struct profile_place place = profile_map_find(p->map, pc);
-    count_row(p, row_of(p, kind, &place, profile_callers_find(&p->callers, p->map, pc, &s->chain)));
+    count_row(p, row_of(p, kind, &place,
+                        profile_callers_find(&p->callers, p->map, p->guest->translator, pc, &s->chain)));
 }
 
 static void count_other(struct profile *p, enum machine_profile_kind kind)
@@ -214,7 +215,7 @@ static void count_other(struct profile *p, enum machine_profile_kind kind)
 // In translated code: where, or behind which of its calls of what regions share.
 static void count_translated(struct profile *p, const struct sample *s)
 {
-    uint32_t pc = s->chain.frames[0].pc;
+    uint32_t pc = s->chain.frames[0].at.pc;
     bool found = s->chain.frame_count || translate_nearest_pc(p->guest->translator, s->host_pc, &pc);
     for (unsigned i = REGISTERS; i < WORDS && !found; i++)
         found = translate_nearest_pc(p->guest->translator, s->words[i] - 1, &pc);

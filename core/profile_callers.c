@@ -8,97 +8,82 @@
 #include <unistd.h>
 
 #include "core/isa/isa.h"
-#include "profile_frames.h"
 
 enum {
     FRAMES = sizeof((struct profile_chain *)0)->frames / sizeof(struct translate_frame),
-    RETURNS = sizeof((struct profile_chain *)0)->returns / sizeof(uint32_t),
-    CALLERS = FRAMES + RETURNS + 1,
+    CALLERS = 160,
+    CHOICES = 6, // places in a stack that may stand in several ways
     HOPS = 4, // last calls that are jumps, one behind the other
     IN_HAND = 12, // instructions that the interpreter may run as one
 };
 
 // ---- taking it down ----
 
-static uint32_t code_address(uint64_t value)
+// As far as there is memory: the kernel is asked. errno stays.
+static void take_stack(struct profile_chain *chain, const struct guest *g)
 {
-    return value < GUEST_SPACE && value % 4 == 0 ? (uint32_t)value : 0;
-}
-
-// A part of the guest's memory, up to the end of a page.
-struct window {
-    uint64_t start, size;
-    uint8_t bytes[GUEST_PAGE];
-};
-
-// Whether the record at address is in the window, which may become another one for that: memory that a guest
-// says is there need not be, and the kernel is asked as seldom as can be. errno stays.
-static bool look_at(struct window *w, const struct guest *g, uint64_t address)
-{
-    enum { RECORD = 16 };
-    if (w->size && address >= w->start && address - w->start <= w->size - RECORD)
-        return true;
-    const int before = errno;
-    uint64_t size = GUEST_PAGE - address % GUEST_PAGE;
-    size = size < RECORD ? RECORD : size;
-    struct iovec to = {w->bytes, size}, from = {g->memory.base + address, size};
-    bool good = process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)size;
-    errno = before;
-    w->start = address;
-    w->size = good ? size : 0;
-    return good;
-}
-
-// From X29 on; each record lies above the one before.
-static void take_records(struct profile_chain *chain, const struct guest *g, uint64_t x29, uint64_t x30)
-{
-    struct window w;
-    w.size = 0;
-    chain->x30 = code_address(x30);
-    while (chain->return_count < RETURNS && x29 && x29 % 8 == 0 && x29 <= GUEST_SPACE - 16 &&
-           look_at(&w, g, x29)) {
-        uint64_t record[2];
-        memcpy(record, w.bytes + (x29 - w.start), sizeof record);
-        chain->returns[chain->return_count++] = code_address(record[1]);
-        if (record[0] && record[0] <= x29)
-            return;
-        x29 = record[0];
+    enum { PIECES = sizeof chain->stack / GUEST_PAGE + 1 };
+    struct iovec to = {chain->stack, sizeof chain->stack}, from[PIECES];
+    uint64_t at = chain->sp, end = at + sizeof chain->stack;
+    unsigned count = 0;
+    chain->stack_size = 0;
+    if (at % 8 || at > GUEST_SPACE - sizeof chain->stack)
+        return;
+    for (uint64_t next; at < end; at = next) {
+        next = (at | (GUEST_PAGE - 1)) + 1;
+        next = next < end ? next : end;
+        from[count++] = (struct iovec){g->memory.base + at, next - at};
     }
-    chain->whole = x29 == 0;
+    const int before = errno;
+    ssize_t size = process_vm_readv(getpid(), &to, 1, from, count, 0);
+    errno = before;
+    chain->stack_size = size > 0 ? (size_t)size : 0;
 }
 
 void profile_chain_take(struct profile_chain *chain, const struct guest *g)
 {
-    chain->frame_count = chain->return_count = 0;
-    chain->whole = false;
-    take_records(chain, g, g->cpu.x[29], g->cpu.x[REG_LR]);
+    chain->frame_count = 0;
+    chain->sp = g->cpu.x[REG_SP];
+    chain->x29 = g->cpu.x[29];
+    chain->x30 = g->cpu.x[REG_LR];
+    take_stack(chain, g);
 }
 
 void profile_chain_take_translated(struct profile_chain *chain, const struct guest *g, uint64_t host_pc,
                                    uint64_t stack)
 {
-    chain->return_count = 0;
-    chain->whole = false;
     chain->frame_count =
         translate_frames(g->translator, host_pc, stack, chain->frames, FRAMES, &chain->entered);
     if (!chain->frame_count || !chain->entered)
         return;
     chain->pc = (uint32_t)g->entered.pc;
-    take_records(chain, g, g->entered.x29, g->entered.x30);
+    chain->sp = g->entered.sp;
+    chain->x29 = g->entered.x29;
+    chain->x30 = g->entered.x30;
+    take_stack(chain, g);
 }
 
 // ---- what it says ----
 
+static uint32_t code_address(uint64_t value)
+{
+    return value < GUEST_SPACE && value % 4 == 0 ? (uint32_t)value : 0;
+}
+
 struct walk {
     struct profile_map *map;
+    const struct translator *translator;
     struct profile_place found[CALLERS]; // the innermost first
-    unsigned count;
+    unsigned count, choices;
     struct profile_place callee; // whose caller is looked for
 };
 
-static void push(struct walk *w, const struct profile_place *place)
+static bool push(struct walk *w, const struct profile_place *place)
 {
+    if (!place->function || w->count == CALLERS)
+        return false;
     w->found[w->count++] = w->callee = *place;
+    return true;
 }
 
 // Whether the call in front of the return address can be that of the callee.
@@ -114,103 +99,168 @@ static bool calls(struct walk *w, uint32_t return_pc)
     return false;
 }
 
-// From the callee on, with the records from at on: who called whom up to the outermost. False if that gets
-// lost.
-static bool follow_returns(struct walk *w, const struct profile_chain *chain, uint32_t return_pc, unsigned at)
+// The guest's registers in a function, while it is in a call if it is not the innermost one.
+struct registers {
+    uint64_t sp, x29, x30;
+};
+#define UNKNOWN 1 // of any: no stack is there, and no code
+
+static uint64_t on_stack(const struct profile_chain *chain, uint64_t address)
+{
+    const uint64_t at = address - chain->sp;
+    uint64_t value;
+    if (at % sizeof value || at > chain->stack_size || chain->stack_size - at < sizeof value)
+        return UNKNOWN;
+    memcpy(&value, chain->stack + at, sizeof value);
+    return value;
+}
+
+// The value that a function standing like that, called with SP at start, has kept for its caller.
+static uint64_t kept(const struct profile_chain *chain, uint64_t start, int16_t place, uint64_t held)
+{
+    if (place == FRAME_HELD)
+        return held;
+    return place == FRAME_LOST || start == UNKNOWN ? UNKNOWN
+                                                   : on_stack(chain, start + (uint64_t)(int64_t)place);
+}
+
+// From a function's registers to its caller's. Returns the return address; 0: there is no caller.
+static uint64_t leave(const struct profile_chain *chain, const struct profile_frame *f, struct registers *r)
+{
+    uint64_t start = UNKNOWN;
+    if (f->sp != FRAME_LOST)
+        start = r->sp - (uint64_t)(int64_t)f->sp;
+    else if (f->x29 != FRAME_LOST)
+        start = r->x29 - (uint64_t)(int64_t)f->x29;
+    if (f->return_address == FRAME_OUTERMOST)
+        return 0;
+    const uint64_t back = kept(chain, start, f->return_address, r->x30);
+    *r = (struct registers){start, kept(chain, start, f->callers_x29, r->x29), UNKNOWN};
+    return back;
+}
+
+static bool follow_either(struct walk *w, const struct profile_chain *chain,
+                          const struct profile_frame *frames, unsigned count, struct registers r);
+
+// From the callee on, which stands like that with these registers: who called whom up to the outermost. False
+// if that gets lost.
+static bool follow(struct walk *w, const struct profile_chain *chain, struct profile_frame frame,
+                   struct registers r)
 {
     for (;;) {
+        const uint64_t back = leave(chain, &frame, &r);
+        if (!back)
+            return true;
+        const uint32_t return_pc = code_address(back);
         if (!calls(w, return_pc))
             return false;
         const struct profile_place caller = profile_map_find(w->map, return_pc - 4);
-        if (!caller.function || w->count == CALLERS)
+        if (!push(w, &caller))
             return false;
-        push(w, &caller);
-        if (at == chain->return_count)
-            return chain->whole;
-        if (profile_map_frame(w->map, return_pc - 4, 1) != FRAME_OWN)
-            return false;
-        return_pc = chain->returns[at++];
+        struct profile_frame frames[PROFILE_FRAMES];
+        const unsigned count = profile_map_frames(w->map, return_pc - 4, 1, frames);
+        if (count != 1)
+            return follow_either(w, chain, frames, count, r);
+        frame = frames[0];
     }
 }
 
-// Whether X30 speaks against a record of the callee's own: it is the return address of that record, or of a
-// call that the callee has made; a number that is none of a call says nothing.
-static bool is_elsewhere(struct walk *w, const struct profile_chain *chain)
+static bool is_same(const struct walk *a, const struct walk *b)
 {
-    uint32_t target;
-    return chain->x30 && chain->x30 != chain->returns[0] &&
-           profile_map_call_at(w->map, chain->x30 - 4, &target) != PROFILE_NO_CALL &&
-           profile_map_find(w->map, chain->x30 - 4).start != w->callee.start;
+    for (unsigned i = 0; i < a->count && i < b->count; i++)
+        if (a->found[i].start != b->found[i].start)
+            return false;
+    return a->count == b->count;
+}
+
+// The same where it may stand in one of several ways: what leads to the outermost caller, if only one does.
+static bool follow_either(struct walk *w, const struct profile_chain *chain,
+                          const struct profile_frame *frames, unsigned count, struct registers r)
+{
+    struct walk found = *w;
+    bool any = false;
+    if (w->choices++ == CHOICES)
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        struct walk one = *w;
+        if (!follow(&one, chain, frames[i], r))
+            continue;
+        if (any && !is_same(&one, &found))
+            return false;
+        found = one;
+        any = true;
+    }
+    *w = found;
+    return any;
 }
 
 // Who called the callee, which stands at pc, or up to count instructions further on.
-static bool follow_records(struct walk *w, const struct profile_chain *chain, uint32_t pc, unsigned count)
+static bool follow_stack(struct walk *w, const struct profile_chain *chain, uint32_t pc, unsigned count)
 {
-    const unsigned frames = profile_map_frame(w->map, pc, count);
-    if (!chain->return_count && chain->whole && frames == FRAME_NONE)
-        return true; // where the program starts
-    if (frames == FRAME_OWN)
-        return chain->return_count && !is_elsewhere(w, chain) &&
-               follow_returns(w, chain, chain->returns[0], 1);
-    if (frames == FRAME_OF_CALLER)
-        return follow_returns(w, chain, chain->x30, 0);
-    // Either: what leads to the outermost caller, if the other does not.
-    struct walk own = *w, callers = *w;
-    bool is_own =
-        frames & FRAME_OWN && chain->return_count && follow_returns(&own, chain, chain->returns[0], 1);
-    bool is_callers = frames & FRAME_OF_CALLER && follow_returns(&callers, chain, chain->x30, 0);
-    if (is_own == is_callers)
-        return false;
-    *w = is_own ? own : callers;
+    struct profile_frame frames[IN_HAND * PROFILE_FRAMES];
+    count = profile_map_frames(w->map, pc, count, frames);
+    return follow_either(w, chain, frames, count, (struct registers){chain->sp, chain->x29, chain->x30});
+}
+
+// Where a region goes on to the callee, in the code of one of the calls that it has inlined.
+struct inlined_call {
+    struct walk *walk;
+    unsigned call, outer;
+    struct profile_place caller;
+};
+
+static void look_for_caller(void *user, const struct object_place *place)
+{
+    struct inlined_call *c = user;
+    if (place->call != c->call || c->caller.function)
+        return;
+    const struct profile_place caller = profile_map_find(c->walk->map, place->pc);
+    if (!profile_map_calls(c->walk->map, caller.start, c->walk->callee.start, HOPS))
+        return;
+    c->caller = caller;
+    c->outer = place->outer;
+}
+
+// From the callee, whose code is at that place of a region, to the one that is in there by no call.
+static bool follow_inlined(struct walk *w, uint32_t entry, const struct object_place *at)
+{
+    struct inlined_call c = {.walk = w, .outer = at->outer};
+    for (unsigned call = at->call; call; call = c.call) {
+        c = (struct inlined_call){.walk = w, .call = c.outer};
+        translate_tell_places(w->translator, entry, look_for_caller, &c);
+        if (!push(w, &c.caller))
+            return false;
+    }
     return true;
 }
 
-// The function of a frame of translated code that calls the callee: the one that the frame's code begins
-// with, or one that this jumps to.
+// The function of a frame of translated code that calls the callee, and who has that inlined: by the place
+// there, or, as that is only close by, by where the frame's code begins.
 static bool follow_frame(struct walk *w, const struct translate_frame *frame)
 {
-    const uint32_t places[] = {frame->entry, frame->pc};
-    const struct profile_place first = profile_map_find(w->map, frame->entry);
+    const struct object_place places[] = {frame->at, {.pc = frame->entry}};
+    const struct walk before = *w;
     for (unsigned i = 0; i < 2; i++) {
-        const struct profile_place place = profile_map_find(w->map, places[i]);
-        bool is_there = place.function && (place.start == first.start ||
-                                           profile_map_goes_on(w->map, first.start, place.start, HOPS));
-        if (is_there && profile_map_calls(w->map, place.start, w->callee.start, HOPS)) {
-            push(w, &place);
+        const struct profile_place place = profile_map_find(w->map, places[i].pc);
+        if (profile_map_calls(w->map, place.start, w->callee.start, HOPS) && push(w, &place) &&
+            follow_inlined(w, frame->entry, &places[i]))
             return true;
-        }
+        *w = before;
     }
     return false;
 }
 
-// The innermost frame: its code may have its callee's inside.
-static bool follow_innermost(struct walk *w, const struct translate_frame *frame)
-{
-    const struct profile_place first = profile_map_find(w->map, frame->entry);
-    if (first.start == w->callee.start)
-        return true;
-    bool is_called = profile_map_calls(w->map, first.start, w->callee.start, 0);
-    bool is_jumped_to = profile_map_goes_on(w->map, first.start, w->callee.start, HOPS);
-    if (!first.function || is_called == is_jumped_to)
-        return false;
-    if (is_called)
-        push(w, &first);
-    return true;
-}
-
-// From where the host entered translated code.
+// From where the host entered translated code; that may have jumped on since.
 static bool follow_entered(struct walk *w, const struct profile_chain *chain)
 {
-    if (profile_map_find(w->map, chain->pc).start == w->callee.start)
-        return follow_records(w, chain, chain->pc, 1);
-    // What was entered has jumped on: it had no record, or has none any more.
-    return profile_map_passes_on(w->map, chain->pc, w->callee.start, HOPS) &&
-           follow_returns(w, chain, chain->x30, 0);
+    return (profile_map_find(w->map, chain->pc).start == w->callee.start ||
+            profile_map_passes_on(w->map, chain->pc, w->callee.start, HOPS)) &&
+           follow_stack(w, chain, chain->pc, 1);
 }
 
 static bool follow_frames(struct walk *w, const struct profile_chain *chain)
 {
-    if (!follow_innermost(w, &chain->frames[0]))
+    if (!follow_inlined(w, chain->frames[0].entry, &chain->frames[0].at))
         return false;
     for (unsigned i = 1; i < chain->frame_count; i++)
         if (!follow_frame(w, &chain->frames[i]))
@@ -253,12 +303,12 @@ static uint32_t add(struct profile_callers *c, const struct profile_place *place
     return c->inner[outer].first = (uint32_t)c->count++;
 }
 
-uint32_t profile_callers_find(struct profile_callers *c, struct profile_map *map, uint32_t pc,
-                              const struct profile_chain *chain)
+uint32_t profile_callers_find(struct profile_callers *c, struct profile_map *map, const struct translator *t,
+                              uint32_t pc, const struct profile_chain *chain)
 {
-    struct walk w = {.map = map, .callee = profile_map_find(map, pc)};
+    struct walk w = {.map = map, .translator = t, .callee = profile_map_find(map, pc)};
     bool whole = w.callee.function &&
-                 (chain->frame_count ? follow_frames(&w, chain) : follow_records(&w, chain, pc, IN_HAND));
+                 (chain->frame_count ? follow_frames(&w, chain) : follow_stack(&w, chain, pc, IN_HAND));
     uint32_t outer = whole ? MACHINE_PROFILE_OUTERMOST : MACHINE_PROFILE_UNKNOWN_CALLER;
     while (w.count)
         outer = add(c, &w.found[--w.count], outer);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Who called the function of the guest that a sample is of: by frames of translated code on the host's stack,
-// which are calls of the guest, and by frame records in the guest's memory (AAPCS64, 6.4.6), which compilers
-// keep for all functions that call others. Nothing of that is trusted: each link has to be one that the code
-// of the caller can make, or it is not known who called.
+// which are calls of the guest, and by return addresses on the guest's, which are where its code tells
+// (profile_frames.h). Nothing of that is trusted: each link has to be one that the code of the caller can
+// make, or it is not known who called.
 #ifndef CORE_PROFILE_CALLERS_H
 #define CORE_PROFILE_CALLERS_H
 
@@ -18,10 +18,11 @@ struct profile_chain {
     unsigned frame_count; // 0: the sample is of no translated code
     bool entered; // they reach to where it was entered
     uint32_t pc; // if so: where that was
-    // The guest's records from there on, or from the sample on.
-    uint32_t x30, returns[64]; // return addresses; 0: none that can be one
-    unsigned return_count;
-    bool whole; // they reach to the outermost
+    // The guest's registers, and its stack from SP up, there, or at the sample; DOOM's has seldom more in
+    // use.
+    uint64_t sp, x29, x30;
+    size_t stack_size;
+    uint8_t stack[8192];
 };
 
 // Of what the interpreter runs, or stands in for it; of translated code, at host_pc with the host's stack
@@ -41,8 +42,8 @@ struct profile_callers {
 
 // Who called the function at pc: an index into the list, or what stands in its place. Emulation thread, or
 // when that has ended.
-uint32_t profile_callers_find(struct profile_callers *c, struct profile_map *map, uint32_t pc,
-                              const struct profile_chain *chain);
+uint32_t profile_callers_find(struct profile_callers *c, struct profile_map *map, const struct translator *t,
+                              uint32_t pc, const struct profile_chain *chain);
 void profile_callers_free(struct profile_callers *c);
 
 #endif

@@ -6,62 +6,177 @@
 #include "core/isa/cpu.h"
 #include "core/isa/isa.h"
 
-enum { REG_FP = 29 };
+enum { REG_FP = 29, FAR = 30000 };
+
+// Bytes further on; lost if the one is, or it becomes too far.
+static int16_t moved(int16_t from, int64_t by)
+{
+    if (from < -FAR || from > FAR || by < -2 * FAR || by > 2 * FAR || from + by < -FAR || from + by > FAR)
+        return FRAME_LOST;
+    return (int16_t)(from + by);
+}
+
+// Where a general register points to.
+static int16_t pointed_to(const struct profile_frame *f, unsigned x)
+{
+    return x == REG_SP ? f->sp : x == REG_FP ? f->x29 : FRAME_LOST;
+}
+
+// What ADD and SUB of a constant come to, and loads and stores that move their base by one; other
+// instructions to nothing that is known.
+static int16_t sum_of(const struct profile_frame *f, enum insn id, const op *o)
+{
+    if (id == INSN_add_x_imm || id == INSN_sub_x_imm)
+        return moved(pointed_to(f, o->n), id == INSN_add_x_imm ? (int64_t)o->imm : -(int64_t)o->imm);
+    const struct insn_info *info = &isa_info[id];
+    const bool is_structure =
+        info->reads & Xm && isa_registers(info->reads | info->writes, o).v; // LD1 and the like
+    if (info->group == GROUP_LDST && info->writes & Xn && !is_structure)
+        return moved(pointed_to(f, o->n), (int64_t)o->imm);
+    return FRAME_LOST;
+}
+
+// How instructions load or store whole registers, by an address that is known beforehand.
+enum transfer { TRANSFER_NONE, TRANSFER_LOAD, TRANSFER_STORE };
+static enum transfer transfer_of(enum insn id, bool *is_pair, bool *is_post)
+{
+    *is_pair = *is_post = false;
+    switch (id) {
+    case INSN_ldp_x_post: *is_post = true; // fall through
+    case INSN_ldp_x_pre:
+    case INSN_ldp_x_offset: *is_pair = true; return TRANSFER_LOAD;
+    case INSN_ldr_x_post: *is_post = true; // fall through
+    case INSN_ldr_x_pre:
+    case INSN_ldr_x_uimm:
+    case INSN_ldr_x_unscaled: return TRANSFER_LOAD;
+    case INSN_stp_x_post: *is_post = true; // fall through
+    case INSN_stp_x_pre:
+    case INSN_stp_x_offset: *is_pair = true; return TRANSFER_STORE;
+    case INSN_str_x_post: *is_post = true; // fall through
+    case INSN_str_x_pre:
+    case INSN_str_x_uimm:
+    case INSN_str_x_unscaled: return TRANSFER_STORE;
+    default: return TRANSFER_NONE;
+    }
+}
+
+static void store(struct profile_frame *f, unsigned x, int16_t place)
+{
+    if (place == FRAME_LOST)
+        return;
+    if (x == REG_LR && f->return_address == FRAME_HELD)
+        f->return_address = place;
+    if (x == REG_FP && f->callers_x29 == FRAME_HELD)
+        f->callers_x29 = place;
+}
+
+static void load(struct profile_frame *f, unsigned x, int16_t place)
+{
+    if (x == REG_LR)
+        f->return_address = place == f->return_address ? FRAME_HELD : FRAME_LOST;
+    if (x == REG_FP) {
+        f->callers_x29 = place == f->callers_x29 ? FRAME_HELD : FRAME_LOST;
+        f->x29 = FRAME_LOST;
+    }
+}
+
+static bool is_zero(enum insn id, const op *o)
+{
+    return (id == INSN_movz_x && o->imm == 0) || (id == INSN_orr_x && o->n == REG_ZERO && o->m == REG_ZERO);
+}
+
+// What is held in a register is lost when that is written.
+static void lose(int16_t *place)
+{
+    if (*place == FRAME_HELD)
+        *place = FRAME_LOST;
+}
 
 // What one that stands like that comes to by the instruction.
-static uint8_t behind(uint32_t word, uint8_t frame)
+static struct profile_frame behind(uint32_t word, struct profile_frame f)
 {
     op o;
     enum insn id = isa_decode(word, 0, &o);
     if (id == INSN_UNDEFINED)
-        return frame;
+        return f;
+    struct profile_frame next = f;
     const struct insn_info *info = &isa_info[id];
-    const uint32_t writes = isa_registers(info->writes, &o).x, reads = isa_registers(info->reads, &o).x;
-    const bool writes_fp = writes >> REG_FP & 1, writes_lr = writes >> REG_LR & 1;
-    if (info->writes & LR) // a call
-        return frame & FRAME_OWN ? FRAME_OWN : FRAME_NONE;
-    if (writes_fp && writes_lr) // both come back
-        return FRAME_OF_CALLER;
-    if (writes_fp)
-        return !(info->reads & MEMORY) && reads >> REG_SP & 1 ? FRAME_OWN : FRAME_NONE;
-    if (writes_lr)
-        return frame & FRAME_OWN ? FRAME_OWN : FRAME_OF_CALLER;
-    return frame;
+    const uint32_t writes = isa_registers(info->writes, &o).x;
+    bool is_pair, is_post;
+    enum transfer transfer = transfer_of(id, &is_pair, &is_post);
+    if (info->writes & LR) { // a call, which gives everything else back
+        lose(&next.return_address);
+    } else if (transfer != TRANSFER_NONE) {
+        int16_t place = moved(pointed_to(&f, o.n), is_post ? 0 : (int64_t)o.imm);
+        for (unsigned i = 0; i <= is_pair; i++)
+            (transfer == TRANSFER_LOAD ? load : store)(&next, i ? o.m : o.d, moved(place, 8 * i));
+    } else {
+        if (writes >> REG_LR & 1)
+            next.return_address = is_zero(id, &o) ? FRAME_OUTERMOST : FRAME_LOST;
+        if (writes >> REG_FP & 1) {
+            next.x29 = sum_of(&f, id, &o);
+            lose(&next.callers_x29);
+        }
+    }
+    if (writes >> REG_SP & 1)
+        next.sp = sum_of(&f, id, &o);
+    return next;
 }
 
-static uint8_t all_behind(uint32_t word, uint8_t frames)
+bool profile_frames_add(struct profile_frames *frames, struct profile_frame frame)
 {
-    uint8_t all = 0;
-    for (uint8_t frame = FRAME_OF_CALLER; frame <= FRAME_NONE; frame = (uint8_t)(frame << 1))
-        if (frames & frame)
-            all |= behind(word, frame);
-    return all;
-}
-
-static bool add(uint8_t *frames, int32_t at, uint8_t more)
-{
-    if (at < 0 || (frames[at] | more) == frames[at])
+    for (unsigned i = 0; i < frames->count; i++)
+        if (memcmp(&frames->of[i], &frame, sizeof frame) == 0)
+            return false;
+    if (frames->count == PROFILE_FRAMES)
         return false;
-    frames[at] |= more;
+    frames->of[frames->count++] = frame;
     return true;
 }
 
-void profile_frames_find(const uint32_t *words, const struct profile_step *steps, uint32_t length,
-                         uint8_t *frames)
+bool profile_frames_are_callers(const struct profile_frames *frames)
 {
-    uint8_t anywhere = 0;
-    memset(frames, 0, length);
-    frames[0] = FRAME_OF_CALLER;
+    for (unsigned i = 0; i < frames->count; i++)
+        if (frames->of[i].sp == 0 && frames->of[i].return_address == FRAME_HELD)
+            return true;
+    return false;
+}
+
+static bool add_all(struct profile_frames *frames, int32_t at, const struct profile_frames *more)
+{
+    bool added = false;
+    for (unsigned i = 0; at >= 0 && i < more->count; i++)
+        added |= profile_frames_add(&frames[at], more->of[i]);
+    return added;
+}
+
+static int64_t first_unreached(const struct profile_frames *frames, uint32_t length)
+{
+    for (uint32_t i = 0; i < length; i++)
+        if (!frames[i].count)
+            return i;
+    return -1;
+}
+
+void profile_frames_find(const uint32_t *words, const struct profile_step *steps, uint32_t length,
+                         struct profile_frames *frames)
+{
+    struct profile_frames anywhere = {.count = 0};
+    memset(frames, 0, length * sizeof *frames);
+    profile_frames_add(&frames[0], (struct profile_frame){0, FRAME_LOST, FRAME_HELD, FRAME_HELD});
     for (bool more = true; more;) {
         more = false;
         for (uint32_t i = 0; i < length; i++) {
-            uint8_t out = frames[i] ? all_behind(words[i], frames[i]) : 0;
-            more |= add(frames, steps[i].next, out) | add(frames, steps[i].target, out);
-            anywhere |= steps[i].anywhere ? out : 0;
+            struct profile_frames out = {.count = 0};
+            for (unsigned k = 0; k < frames[i].count; k++)
+                profile_frames_add(&out, behind(words[i], frames[i].of[k]));
+            more |= add_all(frames, steps[i].next, &out) | add_all(frames, steps[i].target, &out);
+            if (steps[i].anywhere)
+                for (unsigned k = 0; k < out.count; k++)
+                    profile_frames_add(&anywhere, out.of[k]);
         }
         // A switch leads to what nothing else does, to begin with.
-        const uint8_t *unreached = more ? NULL : memchr(frames, 0, length);
-        if (unreached && anywhere)
-            more = add(frames, (int32_t)(unreached - frames), anywhere);
+        if (!more)
+            more = add_all(frames, (int32_t)first_unreached(frames, length), &anywhere);
     }
 }

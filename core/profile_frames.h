@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a function of the guest has its frame record (AAPCS64, 6.4.6): the caller's X29, then the return
-// address.
+// Where a function of the guest keeps what it gives back to its caller, by its code alone: whether it has a
+// frame record (AAPCS64, 6.4.6) does not matter.
 #ifndef CORE_PROFILE_FRAMES_H
 #define CORE_PROFILE_FRAMES_H
 
@@ -13,15 +13,33 @@ struct profile_step {
     bool anywhere; // to an address that it computes: a switch
 };
 
-// How it stands in front of an instruction, a set: by different ways it may stand differently.
-enum profile_frame {
-    FRAME_OF_CALLER = 1, // X29 is at the caller's record, X30 is the return address
-    FRAME_OWN = 2, // X29 is at the function's own record
-    FRAME_NONE = 4, // neither is known
+// How it stands in front of an instruction: bytes from where SP was when the function was called, or one of
+// these.
+enum {
+    FRAME_LOST = INT16_MIN, // that is not known
+    FRAME_HELD = INT16_MAX, // it is in its register, as it was then
+    FRAME_OUTERMOST = FRAME_HELD - 1, // of return_address: the function has made that 0, and has no caller
+};
+struct profile_frame {
+    int16_t sp, x29; // where these point to
+    int16_t return_address, callers_x29; // where these are kept
 };
 
-// Finds that out for all instructions of a function, which words are; 0: there is no way to one.
+// By different ways it may stand differently; more are left out.
+enum { PROFILE_FRAMES = 3 };
+struct profile_frames {
+    struct profile_frame of[PROFILE_FRAMES];
+    unsigned count;
+};
+
+// Adds one that is not there yet, if there is room; whether it did.
+bool profile_frames_add(struct profile_frames *frames, struct profile_frame frame);
+
+// Whether it may be that a function was just called, or is about to go on with another in its place.
+bool profile_frames_are_callers(const struct profile_frames *frames);
+
+// Finds that out for all instructions of a function, which words are; count 0: there is no way to one.
 void profile_frames_find(const uint32_t *words, const struct profile_step *steps, uint32_t length,
-                         uint8_t *frames);
+                         struct profile_frames *frames);
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/isa/isa.h"
-#include "profile_frames.h"
 
 enum {
     LENGTH_MAX = 1 << 14, // instructions of a function that are looked at
@@ -17,7 +16,7 @@ struct function {
     uint32_t start, length; // length in instructions
     bool current; // its code is still that
     uint32_t *words; // its code; NULL: that could not be read
-    uint8_t *frames; // of each instruction: a set of enum profile_frame; NULL as well
+    struct profile_frames *frames; // in front of each instruction; NULL as well
     struct {
         uint32_t header, branch; // indices
     } * loops;
@@ -211,7 +210,7 @@ static void look_at_code(struct profile_map *m, struct function *f)
     free(f->loops);
     free(f->loop_of);
     f->words = f->length ? malloc(f->length * sizeof *f->words) : NULL;
-    f->frames = f->length ? malloc(f->length) : NULL;
+    f->frames = f->length ? malloc(f->length * sizeof *f->frames) : NULL;
     f->loops = NULL;
     f->loop_of = NULL;
     f->loop_count = 0;
@@ -292,17 +291,23 @@ static const struct function *known_at(struct profile_map *m, uint32_t pc)
     return f && f->words && is_inside(f, pc) ? f : NULL;
 }
 
-unsigned profile_map_frame(struct profile_map *m, uint32_t pc, unsigned count)
+unsigned profile_map_frames(struct profile_map *m, uint32_t pc, unsigned count, struct profile_frame *frames)
 {
     const struct function *f = known_at(m, pc);
-    unsigned frames = 0;
+    unsigned found = 0;
     bool straight = true;
     for (uint32_t i = f ? (pc - f->start) / 4 : 0; f && straight && count-- && i < f->length; i++) {
         op o;
-        frames |= f->frames[i];
+        for (unsigned k = 0; k < f->frames[i].count; k++) {
+            unsigned same = 0;
+            while (same < found && memcmp(&frames[same], &f->frames[i].of[k], sizeof *frames) != 0)
+                same++;
+            frames[same] = f->frames[i].of[k];
+            found += same == found;
+        }
         straight = isa_info[isa_decode(f->words[i], 0, &o)].kind == KIND_OP;
     }
-    return frames;
+    return found;
 }
 
 static enum insn insn_at(struct profile_map *m, uint32_t pc, op *o)
@@ -324,44 +329,29 @@ static bool is_stub(struct profile_map *m, uint32_t pc)
     return false;
 }
 
-static bool passes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops, bool computed);
-
-// Whether code of f jumps to the function that starts at to, in so many hops, or, if that counts, to what it
-// has computed.
-static bool jumps(struct profile_map *m, struct function f, uint32_t to, unsigned hops, bool computed)
+// Whether code of f jumps to the function that starts at to, in so many hops, or to what it has computed.
+static bool jumps(struct profile_map *m, struct function f, uint32_t to, unsigned hops)
 {
     for (uint32_t i = 0; i < f.length; i++) {
         op o;
         enum insn id = isa_decode(f.words[i], f.start + i * 4, &o);
         enum insn_kind kind = isa_info[id].kind;
-        if (computed && id == INSN_br && f.frames[i] & FRAME_OF_CALLER) // else it is a switch
+        if (id == INSN_br && profile_frames_are_callers(&f.frames[i])) // else it is a switch
             return true;
         if (id == INSN_bl || (kind != KIND_JUMP && kind != KIND_CONDITION))
             continue;
         uint32_t target = f.start + (i + (uint32_t)o.disp) * 4;
         if (target == to ||
-            (hops > 1 && !is_inside(&f, target) && passes_on(m, target, to, hops - 1, computed)))
+            (hops > 1 && !is_inside(&f, target) && profile_map_passes_on(m, target, to, hops - 1)))
             return true;
     }
     return false;
 }
 
-// The same of what begins at pc, a function or a stub.
-static bool passes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops, bool computed)
-{
-    const struct function *f = known_at(m, pc);
-    return f && f->start == pc ? jumps(m, *f, to, hops, computed) : computed && is_stub(m, pc);
-}
-
 bool profile_map_passes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops)
 {
-    return passes_on(m, pc, to, hops, true);
-}
-
-bool profile_map_goes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops)
-{
     const struct function *f = known_at(m, pc);
-    return f && jumps(m, *f, to, hops, false);
+    return f && f->start == pc ? jumps(m, *f, to, hops) : is_stub(m, pc);
 }
 
 bool profile_map_calls(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops)

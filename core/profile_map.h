@@ -4,6 +4,7 @@
 #define CORE_PROFILE_MAP_H
 
 #include "core/state/guest.h"
+#include "profile_frames.h"
 
 struct profile_map;
 
@@ -21,9 +22,9 @@ void profile_map_destroy(struct profile_map *m); // NULL is ignored
 
 // Emulation thread.
 struct profile_place profile_map_find(struct profile_map *m, uint32_t pc);
-// How functions stand with their frame record (enum profile_frame) in front of the count instructions from pc
-// on, up to a branch: all that there is. 0: that is not known.
-unsigned profile_map_frame(struct profile_map *m, uint32_t pc, unsigned count);
+// How the function's frame may stand in front of one of the count instructions from pc on, up to a branch; at
+// most PROFILE_FRAMES ways for each. Returns how many; 0: that is not known.
+unsigned profile_map_frames(struct profile_map *m, uint32_t pc, unsigned count, struct profile_frame *frames);
 
 enum profile_call { PROFILE_NO_CALL, PROFILE_CALL, PROFILE_CALL_COMPUTED };
 // Whether the instruction at pc is a call, and, of PROFILE_CALL, of what.
@@ -35,9 +36,6 @@ bool profile_map_calls(struct profile_map *m, uint32_t pc, uint32_t to, unsigned
 // Whether what begins at pc, a function or a jump by a table, jumps to the function that starts at to, by way
 // of at most hops - 1 others, or to what it has computed.
 bool profile_map_passes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops);
-
-// Whether code of the function at pc jumps to the function that starts at to, in at most so many hops.
-bool profile_map_goes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops);
 
 // What has been found in code so far holds no longer: other code is there. Names stay.
 void profile_map_forget(struct profile_map *m);

@@ -104,7 +104,7 @@ struct guest {
     volatile uint32_t activity_header;
     // As the translated code that is running was entered, for samples of it.
     struct guest_entry {
-        uint64_t pc, x29, x30;
+        uint64_t pc, sp, x29, x30;
     } entered;
 
     enum machine_state state;

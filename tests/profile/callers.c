@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Functions of which it is known who can call them: by recursion, by a pointer, by a jump in the place of a
-// last call, also from one such function to the next, and from a small one that translators take inside.
+// last call, also from one such function to the next, with a frame of a size that is not known beforehand,
+// and from small ones that translators take inside, some in two places.
 //
 //   callers ROUNDS          prints a number that hangs on all of it
-//   callers ROUNDS wild     the same, and frame records that lead nowhere, or in a circle
+//   callers ROUNDS wild     the same, and return addresses on the stack that lead nowhere
+#include <alloca.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +60,14 @@ APART uint32_t last(uint32_t x)
     return work(x, steps);
 }
 
+// main;roomy;work: one part
+APART uint32_t roomy(uint32_t x)
+{
+    volatile uint8_t *room = alloca(16 + x % 400);
+    room[x % 16] = 1;
+    return work(x, steps) + room[x % 16];
+}
+
 // main;around, main;around;small: two parts or so. What accesses no memory, and does not branch, leaves no
 // place to tell it by where a translator takes it inside.
 static volatile uint32_t numbers[16];
@@ -75,28 +85,50 @@ APART uint32_t around(uint32_t x)
     return x;
 }
 
-// Goes round while X29 is offset bytes from its record, which has a circle in front: X29 with itself.
-uint32_t wild(uint32_t x, uint64_t rounds, int64_t offset);
+// main;both;left;tiny, main;both;right;tiny
+APART uint32_t tiny(uint32_t x)
+{
+    x ^= x << 13 ^ numbers[x % 16];
+    return x ^ x >> 17 ^ numbers[x >> 3 & 15];
+}
+APART uint32_t left(uint32_t x)
+{
+    return tiny(x) + numbers[1];
+}
+APART uint32_t right(uint32_t x)
+{
+    return tiny(x) ^ numbers[2];
+}
+APART uint32_t both(uint32_t x)
+{
+    for (unsigned i = 0; i < steps / 4; i++)
+        x = right(left(x));
+    return x;
+}
+
+// Goes round while the place where it has stored its return address has something else.
+uint32_t wild(uint32_t x, uint64_t rounds, int64_t instead);
 __asm__(".text\n"
         ".global wild\n"
         ".type wild, %function\n"
         "wild:\n"
         "    stp x29, x30, [sp, -32]!\n"
-        "    add x3, sp, 16\n"
-        "    stp x3, x30, [x3]\n"
-        "    add x29, sp, x2\n"
+        "    mov x3, x30\n"
+        "    str x2, [sp, 8]\n"
+        "    mov x30, x2\n"
         "1:  eor w0, w0, w0, lsl 13\n"
         "    eor w0, w0, w0, lsr 17\n"
         "    eor w0, w0, w0, lsl 5\n"
         "    subs x1, x1, 1\n"
         "    b.ne 1b\n"
+        "    str x3, [sp, 8]\n"
         "    ldp x29, x30, [sp], 32\n"
         "    ret\n"
         ".size wild, .-wild\n");
 
 int main(int argc, char **argv)
 {
-    static const int64_t offsets[] = {16, 8, 1, -(1 << 30), 1ll << 40, INT64_MIN, -16};
+    const int64_t instead[] = {16, 1, 1ll << 40, INT64_MIN, -16, (int64_t)work, (int64_t)main + 4};
     uint32_t (*volatile pointer)(uint32_t) = pointed_at;
     unsigned rounds = (unsigned)atoi(argv[1]);
     uint32_t x = 1;
@@ -106,9 +138,11 @@ int main(int argc, char **argv)
         x += pointer(x);
         x += first(x);
         x += last(x);
+        x += roomy(x);
         x += around(x);
-        for (unsigned k = 0; argc > 2 && k < sizeof offsets / sizeof *offsets; k++)
-            x += wild(x, steps, offsets[k]);
+        x += both(x);
+        for (unsigned k = 0; argc > 2 && k < sizeof instead / sizeof *instead; k++)
+            x += wild(x, steps, instead[k]);
     }
     printf("%u\n", x);
     return 0;

@@ -5,8 +5,6 @@
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
-#include "object.h"
-
 LLVMTypeRef build_var_type(const struct jit *j, unsigned var)
 {
     return var >= VAR_V ? j->v2i64 : var_size(var) == 4 ? j->i32 : j->i64;
@@ -55,9 +53,11 @@ LLVMValueRef build_guest_pointer(struct build *u, LLVMValueRef address)
     return LLVMBuildIntToPtr(u->at, address, type, "");
 }
 
-LLVMMetadataRef build_access_location(const struct build *u, uint32_t pc)
+LLVMMetadataRef build_location(const struct build *u, unsigned block, uint32_t pc, unsigned kind)
 {
-    return LLVMDIBuilderCreateDebugLocation(u->j->context, pc / 4, COLUMN_ACCESS, u->scope, NULL);
+    const unsigned context = u->r->blocks[block].context;
+    const unsigned column = object_column(kind, context, u->r->contexts[context].caller);
+    return LLVMDIBuilderCreateDebugLocation(u->j->context, pc / 4, column, u->scope, NULL);
 }
 
 LLVMValueRef build_constant(const struct build *u, uint64_t value)

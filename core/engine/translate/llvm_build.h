@@ -6,6 +6,7 @@
 #include "core/loops/expr/summary.h"
 #include "llvm_template.h"
 #include "llvm_var.h"
+#include "object.h"
 #include "region.h"
 
 enum { ADDRESS_SPACE_GUEST = 256 }; // relative to gs
@@ -157,9 +158,11 @@ LLVMBasicBlockRef build_block(struct build *u); // empty, of no place yet
 // Has what is added next stand at the block's start; behind the instruction in it, if that is not NULL.
 void build_at_start(struct build *u, LLVMBasicBlockRef block);
 void build_behind(struct build *u, LLVMBasicBlockRef block, LLVMValueRef instruction);
-// To guest memory, from an address of 32 bits; and where an access of the instruction at pc is (object.h).
+// To guest memory, from an address of 32 bits.
 LLVMValueRef build_guest_pointer(struct build *u, LLVMValueRef address);
-LLVMMetadataRef build_access_location(const struct build *u, uint32_t pc);
+// What a line table says of code of the instruction at pc, in that block of the region; kind: COLUMN_…
+// (object.h).
+LLVMMetadataRef build_location(const struct build *u, unsigned block, uint32_t pc, unsigned kind);
 // The same value, in a register of the host, whatever it comes from and serves for: LLVM merges nothing with
 // it.
 LLVMValueRef build_in_register(struct build *u, LLVMValueRef value);

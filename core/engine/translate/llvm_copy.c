@@ -478,7 +478,7 @@ LLVMValueRef copy_template(struct build *u, const struct region_op *o)
     // An access may end in the host's instruction for what follows it in the definition.
     LLVMMetadataRef location = NULL;
     if ((isa_info[o->insn].reads | isa_info[o->insn].writes) & MEMORY)
-        location = build_access_location(u, o->pc);
+        location = build_location(u, u->block_index, o->pc, COLUMN_ACCESS);
     LLVMSetCurrentDebugLocation2(u->at, location);
     near_begin_op(u);
     u->generation++;

@@ -234,7 +234,8 @@ static uint32_t pc_of_store(const struct guard *g, unsigned range)
 static void store_value(struct lookup_build *b, LLVMValueRef value, LLVMValueRef to, unsigned range)
 {
     struct build *u = b->u;
-    LLVMSetCurrentDebugLocation2(u->at, build_access_location(u, pc_of_store(&b->loop->guard, range)));
+    LLVMSetCurrentDebugLocation2(u->at, build_location(u, (unsigned)b->loop->blocks[0],
+                                                       pc_of_store(&b->loop->guard, range), COLUMN_ACCESS));
     LLVMValueRef store = LLVMBuildStore(u->at, value, to);
     LLVMSetVolatile(store, true);
     LLVMSetAlignment(store, 1);

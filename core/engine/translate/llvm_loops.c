@@ -54,7 +54,7 @@ static void plan_hoisting(struct build *u, struct llvm_guard *g)
     }
 }
 
-static void load_hoisted(struct build *u, struct llvm_guard *g)
+static void load_hoisted(struct build *u, struct llvm_guard *g, unsigned header)
 {
     for (unsigned i = 0; i < SUMMARY_ACCESSES; i++) {
         struct hoisted *h = &u->hoisted[i];
@@ -65,7 +65,7 @@ static void load_hoisted(struct build *u, struct llvm_guard *g)
         h->value = LLVMBuildLoad2(u->at, type, build_guest_pointer(u, address), "");
         LLVMSetVolatile(h->value, true);
         LLVMSetAlignment(h->value, 1);
-        LLVMInstructionSetDebugLoc(h->value, build_access_location(u, h->pc));
+        LLVMInstructionSetDebugLoc(h->value, build_location(u, header, h->pc, COLUMN_ACCESS));
         llvm_guard_set_loaded(g, i, h->value);
     }
 }
@@ -249,7 +249,7 @@ static void add_fast_loop(struct build *u, const struct region_loop *loop, struc
     LLVMBasicBlockRef again = u->block[loop->blocks[0]].again;
     plan_hoisting(u, l);
     check_guard(u, loop, l);
-    load_hoisted(u, l);
+    load_hoisted(u, l, (unsigned)loop->blocks[0]);
     if (u->r->precise) {
         if (!llvm_guard_add_pages(l)) {
             LLVMBuildBr(u->at, again);

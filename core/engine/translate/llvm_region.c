@@ -17,7 +17,6 @@
 #include "llvm_leave.h"
 #include "llvm_loops.h"
 #include "llvm_near.h"
-#include "object.h"
 
 static const struct region_loop *loop_of_header(const struct region *r, unsigned block)
 {
@@ -196,8 +195,7 @@ static void copy_blocks(struct build *u)
         LLVMPositionBuilderAtEnd(u->at, body);
         if (b->count) {
             LLVMValueRef left = build_get(u, VAR_BUDGET);
-            LLVMSetCurrentDebugLocation2(u->at, LLVMDIBuilderCreateDebugLocation(
-                                                    u->j->context, b->pc / 4, COLUMN_BLOCK, u->scope, NULL));
+            LLVMSetCurrentDebugLocation2(u->at, build_location(u, i, b->pc, COLUMN_BLOCK));
             left = LLVMBuildSub(u->at, left, build_constant(u, b->count), "");
             LLVMSetCurrentDebugLocation2(u->at, NULL);
             build_set(u, VAR_BUDGET, left);

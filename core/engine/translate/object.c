@@ -39,28 +39,40 @@ static uint64_t read_leb128(struct reader *r, bool is_signed)
     return value;
 }
 
-// What is looked for at an offset, all 0 where there is none.
+// What is looked for at an offset; pc is 0 where there is none.
 struct line_search {
     uint64_t offset;
     uint32_t access; // pc of the last access at or before it
-    uint32_t last, known, next; // pc of the last line there, 0 if that is of none; of the last that is of
-                                // one; of the first one behind that is
+    struct object_place last, known, next; // of the last line there, be it of none; of the last that is of
+                                           // one; of the first one behind that is
 };
 
-static void meet_line(struct line_search *search, uint64_t offset, uint64_t line, uint64_t column)
+// Of a line at an offset: pc is 0 where that is of no guest instruction.
+typedef void line_receiver(void *user, uint64_t offset, const struct object_place *place, unsigned kind);
+
+static void search_line(void *user, uint64_t offset, const struct object_place *place, unsigned kind)
 {
-    const uint32_t pc = line > 1 ? (uint32_t)line * 4 : 0; // 1 is the function's, where it begins
+    struct line_search *search = user;
     if (offset > search->offset) {
-        search->next = search->next ? search->next : pc;
+        search->next = search->next.pc ? search->next : *place;
         return;
     }
-    search->last = pc;
-    search->known = pc ? pc : search->known;
-    if (pc && column == COLUMN_ACCESS)
-        search->access = pc;
+    search->last = *place;
+    search->known = place->pc ? *place : search->known;
+    if (place->pc && kind == COLUMN_ACCESS)
+        search->access = place->pc;
 }
 
-static bool read_lines(struct reader r, struct line_search *search)
+static void receive_line(line_receiver *receive, void *user, uint64_t offset, uint64_t line, uint64_t column)
+{
+    const uint64_t calls = column / 2;
+    const struct object_place place = {.pc = line > 1 ? (uint32_t)line * 4 : 0, // 1 is the function's own
+                                       .call = (uint8_t)(calls % COLUMN_CALLS_MAX),
+                                       .outer = (uint8_t)(calls / COLUMN_CALLS_MAX % COLUMN_CALLS_MAX)};
+    receive(user, offset, &place, column % 2);
+}
+
+static bool read_lines(struct reader r, line_receiver *receive, void *user)
 {
     read_bytes(&r, 4); // length of the unit: there is one
     uint64_t version = read_bytes(&r, 2);
@@ -86,7 +98,7 @@ static bool read_lines(struct reader r, struct line_search *search)
         if (opcode >= opcode_base) {
             address += (opcode - opcode_base) / line_range * step;
             line += (uint64_t)(line_base + (int64_t)((opcode - opcode_base) % line_range));
-            meet_line(search, address, line, column);
+            receive_line(receive, user, address, line, column);
             continue;
         }
         switch (opcode) {
@@ -97,7 +109,7 @@ static bool read_lines(struct reader r, struct line_search *search)
             r.at += length;
             break;
         }
-        case 1: meet_line(search, address, line, column); break; // copy
+        case 1: receive_line(receive, user, address, line, column); break; // copy
         case 2: address += read_leb128(&r, false) * step; break;
         case 3: line += read_leb128(&r, true); break;
         case 5: column = read_leb128(&r, false); break;
@@ -114,17 +126,39 @@ static bool read_lines(struct reader r, struct line_search *search)
 bool object_find_access(const struct linked_object *linked, uint32_t offset, uint32_t *pc)
 {
     struct line_search search = {.offset = offset};
-    read_lines((struct reader){linked->lines, linked->lines + linked->lines_size, false}, &search);
+    read_lines((struct reader){linked->lines, linked->lines + linked->lines_size, false}, search_line,
+               &search);
     *pc = search.access;
     return search.access != 0;
 }
 
-bool object_find_nearest(const struct linked_object *linked, uint32_t offset, uint32_t *pc)
+bool object_find_nearest(const struct linked_object *linked, uint32_t offset, struct object_place *place)
 {
     struct line_search search = {.offset = offset};
-    read_lines((struct reader){linked->lines, linked->lines + linked->lines_size, false}, &search);
-    *pc = search.last ? search.last : search.next ? search.next : search.known;
-    return *pc != 0;
+    read_lines((struct reader){linked->lines, linked->lines + linked->lines_size, false}, search_line,
+               &search);
+    *place = search.last.pc ? search.last : search.next.pc ? search.next : search.known;
+    return place->pc != 0;
+}
+
+struct place_receiver {
+    object_place_receiver *tell;
+    void *user;
+};
+
+static void tell_line(void *user, uint64_t offset, const struct object_place *place, unsigned kind)
+{
+    (void)offset, (void)kind;
+    const struct place_receiver *receiver = user;
+    if (place->pc)
+        receiver->tell(receiver->user, place);
+}
+
+void object_tell_places(const struct linked_object *linked, object_place_receiver *tell, void *user)
+{
+    struct place_receiver receiver = {tell, user};
+    read_lines((struct reader){linked->lines, linked->lines + linked->lines_size, false}, tell_line,
+               &receiver);
 }
 
 // ---- linking ----

@@ -14,9 +14,19 @@
 // The alignment of objects: what the widest vector constants need.
 enum { CODE_ALIGNMENT = 64 };
 
-// The columns of its line table, whose lines are addresses of guest instructions / 4: where the host's code
-// accesses guest memory, and where a block of guest code begins, which is for samples.
-enum { COLUMN_ACCESS = 0, COLUMN_BLOCK = 1 };
+// Lines of its line table are addresses of guest instructions / 4, columns say what is there: where the
+// host's code accesses guest memory, and where a block of guest code begins, which is for samples; and by
+// which of the calls that it has inlined the code got there, from 1 on, 0: by none; and the same of where
+// that call is.
+enum { COLUMN_ACCESS = 0, COLUMN_BLOCK = 1, COLUMN_CALLS_MAX = 32 };
+static inline unsigned object_column(unsigned kind, unsigned call, unsigned outer)
+{
+    return kind + 2 * (call + COLUMN_CALLS_MAX * outer);
+}
+struct object_place {
+    uint32_t pc;
+    uint8_t call, outer;
+};
 
 struct linked_object {
     uint32_t start, size; // address and bytes of its code
@@ -56,8 +66,12 @@ bool object_link(struct code_memory *memory, const unsigned char *bytes, size_t 
 // before.
 bool object_find_access(const struct linked_object *linked, uint32_t offset, uint32_t *pc);
 
-// For samples: the guest instruction that the code at offset is of, or the next one that the table knows
-// behind it, or else in front; false if it knows none.
-bool object_find_nearest(const struct linked_object *linked, uint32_t offset, uint32_t *pc);
+// For samples: the place that the code at offset is of, or the next one that the table knows behind it, or
+// else in front; false if it knows none.
+bool object_find_nearest(const struct linked_object *linked, uint32_t offset, struct object_place *place);
+
+// Tells all places of its line table.
+typedef void object_place_receiver(void *user, const struct object_place *place);
+void object_tell_places(const struct linked_object *linked, object_place_receiver *tell, void *user);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/state/guest.h"
+#include "object.h"
 
 struct translator;
 
@@ -89,7 +90,7 @@ bool translate_nearest_pc(const struct translator *t, uint64_t host_pc, uint32_t
 // A frame of translated code on the host's stack, which is a call of the guest.
 struct translate_frame {
     uint32_t entry; // where the region is entered that its code is of
-    uint32_t pc; // close by what it is at
+    struct object_place at; // close by what it is at
 };
 // The frames from that of host_pc on, which is in translated code, with the stack pointer stack: the
 // innermost first, at most max; returns how many. *entered: they reach to where the host entered translated
@@ -97,13 +98,18 @@ struct translate_frame {
 unsigned translate_frames(const struct translator *t, uint64_t host_pc, uint64_t stack,
                           struct translate_frame *frames, unsigned max, bool *entered);
 
+// Tells places in the code of the region that is entered at entry, of each of its blocks some.
+void translate_tell_places(const struct translator *t, uint32_t entry, object_place_receiver *tell,
+                           void *user);
+
 // Fills in the translator's part of the counters.
 void translate_get_stats(struct translator *t, struct machine_stats *stats);
 
 #else
 
 struct translate_frame {
-    uint32_t entry, pc;
+    uint32_t entry;
+    struct object_place at;
 };
 
 // Built without LLVM: there is never a translator.
@@ -205,6 +211,11 @@ static inline unsigned translate_frames(const struct translator *t, uint64_t hos
     (void)t, (void)host_pc, (void)stack, (void)frames, (void)max;
     *entered = false;
     return 0;
+}
+static inline void translate_tell_places(const struct translator *t, uint32_t entry,
+                                         object_place_receiver *tell, void *user)
+{
+    (void)t, (void)entry, (void)tell, (void)user;
 }
 static inline bool translate_nearest_pc(const struct translator *t, uint64_t host_pc, uint32_t *pc)
 {

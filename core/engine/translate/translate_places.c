@@ -30,9 +30,19 @@ bool translate_is_code(const struct translator *t, uint64_t host_pc)
 bool translate_nearest_pc(const struct translator *t, uint64_t host_pc, uint32_t *pc)
 {
     const struct installed *x = translate_is_code(t, host_pc) ? installed_at(t, host_pc) : NULL;
-    if (x && !object_find_nearest(&x->object, (uint32_t)(host_pc - x->object.start), pc))
-        *pc = x->entries[0];
+    struct object_place place;
+    if (x)
+        *pc = object_find_nearest(&x->object, (uint32_t)(host_pc - x->object.start), &place) ? place.pc
+                                                                                             : x->entries[0];
     return x != NULL;
+}
+
+void translate_tell_places(const struct translator *t, uint32_t entry, object_place_receiver *tell,
+                           void *user)
+{
+    for (unsigned i = 0; i < t->installed_count; i++)
+        if (t->installed[i].entries[0] == entry && !t->installed[i].dropped)
+            object_tell_places(&t->installed[i].object, tell, user);
 }
 
 // ---- frames ----
@@ -184,8 +194,8 @@ unsigned translate_frames(const struct translator *t, uint64_t host_pc, uint64_t
     for (; count < max && (x = installed_at(t, host_pc)); returns = true) {
         struct translate_frame *frame = &frames[count++];
         frame->entry = x->entries[0];
-        if (!object_find_nearest(&x->object, (uint32_t)(host_pc - returns - x->object.start), &frame->pc))
-            frame->pc = frame->entry;
+        if (!object_find_nearest(&x->object, (uint32_t)(host_pc - returns - x->object.start), &frame->at))
+            frame->at = (struct object_place){.pc = frame->entry};
         uint64_t place = return_place(t, x, host_pc, stack);
         if (!place)
             return count;
