@@ -74,15 +74,20 @@ static unsigned adjust(const uint8_t *code, uint8_t modrm, uint32_t *by)
     return prefix + (code[0] == 0x83 ? 3 : 6);
 }
 
-// What a region looks at before it needs a frame, host stack and budget, or leaves again.
+// What a region does before it needs a frame: it looks at host stack and budget, and leaves again, or moves
+// what it is passed.
 static unsigned check(const uint8_t *code)
 {
     if (memcmp(code, "\x48\x3b\x25", 3) == 0) // cmp rsp, [stack_limit]
         return 7;
-    if (memcmp(code, "\x48\x83\xf8", 3) == 0) // cmp rax, length
-        return 4;
-    if (memcmp(code, "\x48\x3d", 2) == 0)
+    const bool is_wide =
+        (code[0] & 0xf0) == 0x40; // what begins like this has registers of 64 bits, or r8 to r15
+    if (is_wide && (code[1] == 0x83 || code[1] == 0x81) && (code[2] & 0xf8) == 0xf8) // cmp register, length
+        return code[1] == 0x83 ? 4 : 7;
+    if (memcmp(code, "\x48\x3d", 2) == 0) // the same of rax
         return 6;
+    if (is_wide && (code[1] == 0x89 || code[1] == 0x8b) && code[2] >= 0xc0) // mov register, register
+        return 3;
     if (code[0] == 0x41 && (code[1] & 0xf8) == 0xb8) // mov r8d to r15d, pc
         return 6;
     if ((code[0] & 0xf8) == 0xb8) // mov eax to edi, pc
