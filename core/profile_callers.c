@@ -206,6 +206,7 @@ static bool follow_stack(struct walk *w, const struct profile_chain *chain, uint
 struct inlined_call {
     struct walk *walk;
     unsigned call, outer;
+    uint32_t looked_at; // start of the last function that was
     struct profile_place caller;
 };
 
@@ -215,6 +216,9 @@ static void look_for_caller(void *user, const struct object_place *place)
     if (place->call != c->call || c->caller.function)
         return;
     const struct profile_place caller = profile_map_find(c->walk->map, place->pc);
+    if (caller.start == c->looked_at)
+        return;
+    c->looked_at = caller.start;
     if (!profile_map_calls(c->walk->map, caller.start, c->walk->callee.start, HOPS))
         return;
     c->caller = caller;

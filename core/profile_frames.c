@@ -72,12 +72,11 @@ static void store(struct profile_frame *f, unsigned x, int16_t place)
 
 static void load(struct profile_frame *f, unsigned x, int16_t place)
 {
-    if (x == REG_LR)
-        f->return_address = place == f->return_address ? FRAME_HELD : FRAME_LOST;
-    if (x == REG_FP) {
-        f->callers_x29 = place == f->callers_x29 ? FRAME_HELD : FRAME_LOST;
+    int16_t *kept = x == REG_LR ? &f->return_address : x == REG_FP ? &f->callers_x29 : NULL;
+    if (kept)
+        *kept = place != FRAME_LOST && place == *kept ? FRAME_HELD : FRAME_LOST;
+    if (x == REG_FP)
         f->x29 = FRAME_LOST;
-    }
 }
 
 static bool is_zero(enum insn id, const op *o)
@@ -118,6 +117,8 @@ static struct profile_frame behind(uint32_t word, struct profile_frame f)
             lose(&next.callers_x29);
         }
     }
+    if (info->writes & Xn && o.n == REG_FP)
+        next.x29 = sum_of(&f, id, &o);
     if (writes >> REG_SP & 1)
         next.sp = sum_of(&f, id, &o);
     return next;

@@ -22,7 +22,7 @@ CFLAGS := -O2 -std=gnu11 -fno-strict-aliasing -fwrapv -ffp-contract=off -DDISABL
 # X22 to X28, which functions keep for their callers, but translated ones do not pass each other (GLUE_PASSED in
 # core/engine/translate/glue.h), are left alone: gcc has 29 registers here, 15 for the twin, and what is in these seven is
 # stored and loaded at calls once more.
-# Nor does it point X29 at each function's frame, which gcc does by default for aarch64, and not for the twin.
+# X29 points to no frame records, which gcc makes for aarch64 by default, but not for the twin, and is left alone as well.
 CFLAGS_aarch64 := -fno-pie -fomit-frame-pointer -ffixed-x29 -ffixed-x22 -ffixed-x23 -ffixed-x24 -ffixed-x25 -ffixed-x26 -ffixed-x27 -ffixed-x28
 
 .DELETE_ON_ERROR:

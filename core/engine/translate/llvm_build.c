@@ -5,6 +5,9 @@
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
+_Static_assert((int)REGION_CONTEXTS_MAX <= (int)COLUMN_CALLS_MAX,
+               "columns have room for all that is inlined");
+
 LLVMTypeRef build_var_type(const struct jit *j, unsigned var)
 {
     return var >= VAR_V ? j->v2i64 : var_size(var) == 4 ? j->i32 : j->i64;
