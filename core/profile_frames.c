@@ -132,6 +132,7 @@ bool profile_frames_add(struct profile_frames *frames, struct profile_frame fram
     if (frames->count == PROFILE_FRAMES)
         return false;
     frames->of[frames->count++] = frame;
+    frames->is_new = true;
     return true;
 }
 
@@ -169,6 +170,9 @@ void profile_frames_find(const uint32_t *words, const struct profile_step *steps
         more = false;
         for (uint32_t i = 0; i < length; i++) {
             struct profile_frames out = {.count = 0};
+            if (!frames[i].is_new)
+                continue;
+            frames[i].is_new = false;
             for (unsigned k = 0; k < frames[i].count; k++)
                 profile_frames_add(&out, behind(words[i], frames[i].of[k]));
             more |= add_all(frames, steps[i].next, &out) | add_all(frames, steps[i].target, &out);

@@ -29,7 +29,8 @@ struct profile_frame {
 enum { PROFILE_FRAMES = 3 };
 struct profile_frames {
     struct profile_frame of[PROFILE_FRAMES];
-    unsigned count;
+    uint8_t count;
+    bool is_new; // while they are looked for: where that leads to has not been looked at
 };
 
 // Adds one that is not there yet, if there is room; whether it did.
