@@ -70,13 +70,20 @@ static void store(struct profile_frame *f, unsigned x, int16_t place)
         f->callers_x29 = place;
 }
 
+// What is kept at kept, once it has been loaded from place.
+static int16_t loaded(int16_t kept, int16_t place)
+{
+    return place != FRAME_LOST && place == kept ? FRAME_HELD : FRAME_LOST;
+}
+
 static void load(struct profile_frame *f, unsigned x, int16_t place)
 {
-    int16_t *kept = x == REG_LR ? &f->return_address : x == REG_FP ? &f->callers_x29 : NULL;
-    if (kept)
-        *kept = place != FRAME_LOST && place == *kept ? FRAME_HELD : FRAME_LOST;
-    if (x == REG_FP)
+    if (x == REG_LR)
+        f->return_address = loaded(f->return_address, place);
+    if (x == REG_FP) {
+        f->callers_x29 = loaded(f->callers_x29, place);
         f->x29 = FRAME_LOST;
+    }
 }
 
 static bool is_zero(enum insn id, const op *o)
