@@ -160,7 +160,7 @@ static bool follow(struct walk *w, const struct profile_chain *chain, struct pro
         if (!push(w, &caller))
             return false;
         struct profile_frame frames[PROFILE_FRAMES];
-        const unsigned count = profile_map_frames(w->map, return_pc - 4, 1, frames);
+        const unsigned count = profile_map_frames(w->map, return_pc - 4, 1, frames, PROFILE_FRAMES);
         if (count != 1)
             return follow_either(w, chain, frames, count, r);
         frame = frames[0];
@@ -199,8 +199,9 @@ static bool follow_either(struct walk *w, const struct profile_chain *chain,
 // Who called the callee, which stands at pc, or up to count instructions further on.
 static bool follow_stack(struct walk *w, const struct profile_chain *chain, uint32_t pc, unsigned count)
 {
-    struct profile_frame frames[IN_HAND * PROFILE_FRAMES];
-    count = profile_map_frames(w->map, pc, count, frames);
+    enum { WAYS = IN_HAND * PROFILE_FRAMES };
+    struct profile_frame frames[WAYS];
+    count = profile_map_frames(w->map, pc, count, frames, WAYS);
     return follow_either(w, chain, frames, count, (struct registers){chain->sp, chain->x29, chain->x30});
 }
 
@@ -245,13 +246,15 @@ static bool follow_inlined(struct walk *w, uint32_t entry, const struct object_p
 static bool follow_frame(struct walk *w, const struct translate_frame *frame)
 {
     const struct object_place places[] = {frame->at, {.pc = frame->entry}};
-    const struct walk before = *w;
+    const struct profile_place callee = w->callee;
+    const unsigned before = w->count;
     for (unsigned i = 0; i < 2; i++) {
         const struct profile_place place = profile_map_find(w->map, places[i].pc);
         if (profile_map_calls(w->map, place.start, w->callee.start, HOPS) && push(w, &place) &&
             follow_inlined(w, frame->entry, &places[i]))
             return true;
-        *w = before;
+        w->callee = callee;
+        w->count = before;
     }
     return false;
 }

@@ -18,8 +18,7 @@ struct profile_chain {
     unsigned frame_count; // 0: the sample is of no translated code
     bool entered; // they reach to where it was entered
     uint32_t pc; // if so: where that was
-    // The guest's registers, and its stack from SP up, there, or at the sample; DOOM's has seldom more in
-    // use.
+    // The guest's registers, and its stack from SP up, as far as it was copied, there, or at the sample.
     uint64_t sp, x29, x30;
     size_t stack_size;
     uint8_t stack[8192];

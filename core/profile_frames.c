@@ -36,27 +36,27 @@ static int16_t sum_of(const struct profile_frame *f, enum insn id, const op *o)
     return FRAME_LOST;
 }
 
-// How instructions load or store whole registers, by an address that is known beforehand.
-enum transfer { TRANSFER_NONE, TRANSFER_LOAD, TRANSFER_STORE };
-static enum transfer transfer_of(enum insn id, bool *is_pair, bool *is_post)
+// Whether an instruction loads or stores whole registers by an address that is known beforehand: *offset from
+// its base.
+static bool is_transfer(enum insn id, const op *o, int64_t *offset)
 {
-    *is_pair = *is_post = false;
+    *offset = (int64_t)o->imm;
     switch (id) {
-    case INSN_ldp_x_post: *is_post = true; // fall through
-    case INSN_ldp_x_pre:
-    case INSN_ldp_x_offset: *is_pair = true; return TRANSFER_LOAD;
-    case INSN_ldr_x_post: *is_post = true; // fall through
+    case INSN_ldr_x_post:
+    case INSN_ldp_x_post:
+    case INSN_str_x_post:
+    case INSN_stp_x_post: *offset = 0; return true;
     case INSN_ldr_x_pre:
     case INSN_ldr_x_uimm:
-    case INSN_ldr_x_unscaled: return TRANSFER_LOAD;
-    case INSN_stp_x_post: *is_post = true; // fall through
-    case INSN_stp_x_pre:
-    case INSN_stp_x_offset: *is_pair = true; return TRANSFER_STORE;
-    case INSN_str_x_post: *is_post = true; // fall through
+    case INSN_ldr_x_unscaled:
+    case INSN_ldp_x_pre:
+    case INSN_ldp_x_offset:
     case INSN_str_x_pre:
     case INSN_str_x_uimm:
-    case INSN_str_x_unscaled: return TRANSFER_STORE;
-    default: return TRANSFER_NONE;
+    case INSN_str_x_unscaled:
+    case INSN_stp_x_pre:
+    case INSN_stp_x_offset: return true;
+    default: return false;
     }
 }
 
@@ -108,14 +108,14 @@ static struct profile_frame behind(uint32_t word, struct profile_frame f)
     struct profile_frame next = f;
     const struct insn_info *info = &isa_info[id];
     const uint32_t writes = isa_registers(info->writes, &o).x;
-    bool is_pair, is_post;
-    enum transfer transfer = transfer_of(id, &is_pair, &is_post);
+    int64_t offset;
     if (info->writes & LR) { // a call, which gives everything else back
         lose(&next.return_address);
-    } else if (transfer != TRANSFER_NONE) {
-        int16_t place = moved(pointed_to(&f, o.n), is_post ? 0 : (int64_t)o.imm);
-        for (unsigned i = 0; i <= is_pair; i++)
-            (transfer == TRANSFER_LOAD ? load : store)(&next, i ? o.m : o.d, moved(place, 8 * i));
+    } else if (is_transfer(id, &o, &offset)) {
+        const int16_t place = moved(pointed_to(&f, o.n), offset);
+        (info->writes & Xd ? load : store)(&next, o.d, place);
+        if ((info->reads | info->writes) & Xm)
+            (info->writes & Xd ? load : store)(&next, o.m, moved(place, 8));
     } else {
         if (writes >> REG_LR & 1)
             next.return_address = is_zero(id, &o) ? FRAME_OUTERMOST : FRAME_LOST;
@@ -131,16 +131,22 @@ static struct profile_frame behind(uint32_t word, struct profile_frame f)
     return next;
 }
 
-bool profile_frames_add(struct profile_frames *frames, struct profile_frame frame)
+bool profile_frame_add(struct profile_frame *list, unsigned *count, unsigned room, struct profile_frame frame)
 {
-    for (unsigned i = 0; i < frames->count; i++)
-        if (memcmp(&frames->of[i], &frame, sizeof frame) == 0)
+    for (unsigned i = 0; i < *count; i++)
+        if (memcmp(&list[i], &frame, sizeof frame) == 0)
             return false;
-    if (frames->count == PROFILE_FRAMES)
+    if (*count == room)
         return false;
-    frames->of[frames->count++] = frame;
-    frames->is_new = true;
+    list[(*count)++] = frame;
     return true;
+}
+
+static bool add(struct profile_frames *frames, struct profile_frame frame)
+{
+    const bool added = profile_frame_add(frames->of, &frames->count, PROFILE_FRAMES, frame);
+    frames->is_new |= added;
+    return added;
 }
 
 bool profile_frames_are_callers(const struct profile_frames *frames)
@@ -155,7 +161,7 @@ static bool add_all(struct profile_frames *frames, int32_t at, const struct prof
 {
     bool added = false;
     for (unsigned i = 0; at >= 0 && i < more->count; i++)
-        added |= profile_frames_add(&frames[at], more->of[i]);
+        added |= add(&frames[at], more->of[i]);
     return added;
 }
 
@@ -172,7 +178,7 @@ void profile_frames_find(const uint32_t *words, const struct profile_step *steps
 {
     struct profile_frames anywhere = {.count = 0};
     memset(frames, 0, length * sizeof *frames);
-    profile_frames_add(&frames[0], (struct profile_frame){0, FRAME_LOST, FRAME_HELD, FRAME_HELD});
+    add(&frames[0], (struct profile_frame){0, FRAME_LOST, FRAME_HELD, FRAME_HELD});
     for (bool more = true; more;) {
         more = false;
         for (uint32_t i = 0; i < length; i++) {
@@ -181,11 +187,11 @@ void profile_frames_find(const uint32_t *words, const struct profile_step *steps
                 continue;
             frames[i].is_new = false;
             for (unsigned k = 0; k < frames[i].count; k++)
-                profile_frames_add(&out, behind(words[i], frames[i].of[k]));
+                add(&out, behind(words[i], frames[i].of[k]));
             more |= add_all(frames, steps[i].next, &out) | add_all(frames, steps[i].target, &out);
             if (steps[i].anywhere)
                 for (unsigned k = 0; k < out.count; k++)
-                    profile_frames_add(&anywhere, out.of[k]);
+                    add(&anywhere, out.of[k]);
         }
         // A switch leads to what nothing else does, to begin with.
         if (!more)

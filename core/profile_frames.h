@@ -29,12 +29,13 @@ struct profile_frame {
 enum { PROFILE_FRAMES = 3 };
 struct profile_frames {
     struct profile_frame of[PROFILE_FRAMES];
-    uint8_t count;
+    unsigned count;
     bool is_new; // while they are looked for: where that leads to has not been looked at
 };
 
-// Adds one that is not there yet, if there is room; whether it did.
-bool profile_frames_add(struct profile_frames *frames, struct profile_frame frame);
+// Adds one that is not there yet to the *count in list, if there is room; whether it did.
+bool profile_frame_add(struct profile_frame *list, unsigned *count, unsigned room,
+                       struct profile_frame frame);
 
 // Whether it may be that a function was just called, or is about to go on with another in its place.
 bool profile_frames_are_callers(const struct profile_frames *frames);

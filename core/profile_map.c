@@ -291,20 +291,16 @@ static const struct function *known_at(struct profile_map *m, uint32_t pc)
     return f && f->words && is_inside(f, pc) ? f : NULL;
 }
 
-unsigned profile_map_frames(struct profile_map *m, uint32_t pc, unsigned count, struct profile_frame *frames)
+unsigned profile_map_frames(struct profile_map *m, uint32_t pc, unsigned count, struct profile_frame *frames,
+                            unsigned room)
 {
     const struct function *f = known_at(m, pc);
     unsigned found = 0;
     bool straight = true;
     for (uint32_t i = f ? (pc - f->start) / 4 : 0; f && straight && count-- && i < f->length; i++) {
         op o;
-        for (unsigned k = 0; k < f->frames[i].count; k++) {
-            unsigned same = 0;
-            while (same < found && memcmp(&frames[same], &f->frames[i].of[k], sizeof *frames) != 0)
-                same++;
-            frames[same] = f->frames[i].of[k];
-            found += same == found;
-        }
+        for (unsigned k = 0; k < f->frames[i].count; k++)
+            profile_frame_add(frames, &found, room, f->frames[i].of[k]);
         straight = isa_info[isa_decode(f->words[i], 0, &o)].kind == KIND_OP;
     }
     return found;

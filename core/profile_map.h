@@ -22,9 +22,10 @@ void profile_map_destroy(struct profile_map *m); // NULL is ignored
 
 // Emulation thread.
 struct profile_place profile_map_find(struct profile_map *m, uint32_t pc);
-// How the function's frame may stand in front of one of the count instructions from pc on, up to a branch; at
-// most PROFILE_FRAMES ways for each. Returns how many; 0: that is not known.
-unsigned profile_map_frames(struct profile_map *m, uint32_t pc, unsigned count, struct profile_frame *frames);
+// How the function's frame may stand in front of one of the count instructions from pc on, up to a branch:
+// the first room ways. Returns how many; 0: that is not known.
+unsigned profile_map_frames(struct profile_map *m, uint32_t pc, unsigned count, struct profile_frame *frames,
+                            unsigned room);
 
 enum profile_call { PROFILE_NO_CALL, PROFILE_CALL, PROFILE_CALL_COMPUTED };
 // Whether the instruction at pc is a call, and, of PROFILE_CALL, of what.

@@ -85,7 +85,8 @@ APART uint32_t around(uint32_t x)
     return x;
 }
 
-// main;both;left;tiny, main;both;right;tiny
+// main;both;left;tiny, main;both;right;tiny. A translator takes left and right inside for their branches,
+// which are seen to be taken often, and tiny with them, twice.
 APART uint32_t tiny(uint32_t x)
 {
     x ^= x << 13 ^ numbers[x % 16];
@@ -93,10 +94,14 @@ APART uint32_t tiny(uint32_t x)
 }
 APART uint32_t left(uint32_t x)
 {
+    if (x & 1)
+        numbers[0] = x;
     return tiny(x) + numbers[1];
 }
 APART uint32_t right(uint32_t x)
 {
+    if (x & 2)
+        numbers[3] = x;
     return tiny(x) ^ numbers[2];
 }
 APART uint32_t both(uint32_t x)

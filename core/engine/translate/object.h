@@ -23,6 +23,7 @@ static inline unsigned object_column(unsigned kind, unsigned call, unsigned oute
 {
     return kind + 2 * (call + COLUMN_CALLS_MAX * outer);
 }
+// What a line says.
 struct object_place {
     uint32_t pc;
     uint8_t call, outer;

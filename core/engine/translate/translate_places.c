@@ -76,7 +76,7 @@ static unsigned adjust(const uint8_t *code, uint8_t modrm, uint32_t *by)
 
 // What a region does before it needs a frame: it looks at host stack and budget, and leaves again, or moves
 // what it is passed.
-static unsigned check(const uint8_t *code)
+static unsigned preamble(const uint8_t *code)
 {
     if (memcmp(code, "\x48\x3b\x25", 3) == 0) // cmp rsp, [stack_limit]
         return 7;
@@ -102,7 +102,7 @@ static uint32_t depth_from_begin(const uint8_t *code, const uint8_t *here)
 {
     uint32_t depth = 0, by;
     unsigned length;
-    while (code < here && (length = check(code)))
+    while (code < here && (length = preamble(code)))
         code += length;
     while (code < here && (length = push_or_pop(code, 0x50))) {
         depth += 8;
