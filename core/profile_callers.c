@@ -149,10 +149,10 @@ static bool follow(struct walk *w, const struct profile_chain *chain, struct pro
 {
     for (;;) {
         const uint64_t back = leave(chain, &frame, &r);
-        // A stack has many zeroes: one of them says nothing of an innermost function that may stand
-        // otherwise.
+        // Zeroes are common, on a stack and in what is not up to date: they say nothing of an innermost
+        // function.
         if (!back)
-            return w->count || frame.return_address == FRAME_OUTERMOST || frame.return_address == FRAME_HELD;
+            return w->count || frame.return_address == FRAME_OUTERMOST;
         const uint32_t return_pc = code_address(back);
         if (!calls(w, return_pc))
             return false;

@@ -11,12 +11,20 @@ enum {
     STUB_LENGTH = 4, // of a jump by a table
 };
 
+// Where an instruction calls, or jumps out of its function.
+struct way {
+    uint32_t to;
+    bool is_call, is_computed; // the latter: to is not known
+};
+
 struct function {
     char *name; // NULL: none
     uint32_t start, length; // length in instructions
     bool current; // its code is still that
     uint32_t *words; // its code; NULL: that could not be read
     struct profile_frames *frames; // in front of each instruction; NULL as well
+    struct way *ways; // all that it has, so that no sample need decode the function
+    unsigned way_count;
     struct {
         uint32_t header, branch; // indices
     } * loops;
@@ -45,6 +53,7 @@ void profile_map_destroy(struct profile_map *m)
         free(m->functions[i].name);
         free(m->functions[i].words);
         free(m->functions[i].frames);
+        free(m->functions[i].ways);
         free(m->functions[i].loops);
         free(m->functions[i].loop_of);
     }
@@ -202,18 +211,52 @@ static void find_loops(struct function *f, const struct profile_step *steps)
 
 // ---- functions ----
 
+static bool is_inside(const struct function *f, uint32_t pc)
+{
+    return f->name && pc >= f->start && (pc - f->start) / 4 < f->length;
+}
+
+static bool way_of(const struct function *f, uint32_t index, struct way *way)
+{
+    op o;
+    const enum insn id = isa_decode(f->words[index], f->start + index * 4, &o);
+    const enum insn_kind kind = isa_info[id].kind;
+    *way = (struct way){.is_call = id == INSN_bl || id == INSN_blr,
+                        .is_computed = id == INSN_blr || id == INSN_br};
+    if (way->is_computed)
+        return way->is_call || profile_frames_are_callers(&f->frames[index]); // else it is a switch
+    way->to = f->start + (index + (uint32_t)o.disp) * 4;
+    return (kind == KIND_JUMP || kind == KIND_CONDITION) &&
+           (way->is_call || way->to == f->start || !is_inside(f, way->to));
+}
+
+// Without memory there are none.
+static void find_ways_out(struct function *f)
+{
+    struct way way;
+    unsigned count = 0;
+    for (uint32_t i = 0; i < f->length; i++)
+        count += way_of(f, i, &way);
+    f->ways = count ? malloc(count * sizeof *f->ways) : NULL;
+    for (uint32_t i = 0; f->ways && i < f->length; i++)
+        if (way_of(f, i, &way))
+            f->ways[f->way_count++] = way;
+}
+
 static void look_at_code(struct profile_map *m, struct function *f)
 {
     struct profile_step *steps = f->length ? malloc(f->length * sizeof *steps) : NULL;
     free(f->words);
     free(f->frames);
+    free(f->ways);
     free(f->loops);
     free(f->loop_of);
     f->words = f->length ? malloc(f->length * sizeof *f->words) : NULL;
     f->frames = f->length ? malloc(f->length * sizeof *f->frames) : NULL;
+    f->ways = NULL;
     f->loops = NULL;
     f->loop_of = NULL;
-    f->loop_count = 0;
+    f->loop_count = f->way_count = 0;
     f->current = true;
     if (steps && f->frames && f->words &&
         memory_read(&m->guest->memory, f->start, f->words, f->length * sizeof *f->words)) {
@@ -221,6 +264,7 @@ static void look_at_code(struct profile_map *m, struct function *f)
             steps[i] = step_of(f->words[i], f->start, i, f->length);
         find_loops(f, steps);
         profile_frames_find(f->words, steps, f->length, f->frames);
+        find_ways_out(f);
     } else {
         free(f->words);
         f->words = NULL;
@@ -237,11 +281,6 @@ static uint32_t length_of(const struct guest *g, const char *name, uint32_t star
     while (length < LENGTH_MAX && g->host->symbol(g, start + length * 4, &offset) && offset == length * 4)
         length++;
     return length;
-}
-
-static bool is_inside(const struct function *f, uint32_t pc)
-{
-    return f->name && pc >= f->start && (pc - f->start) / 4 < f->length;
 }
 
 static bool is_same(const struct function *f, const char *name, uint32_t start)
@@ -325,44 +364,28 @@ static bool is_stub(struct profile_map *m, uint32_t pc)
     return false;
 }
 
-// Whether code of f jumps to the function that starts at to, in so many hops, or to what it has computed.
-static bool jumps(struct profile_map *m, struct function f, uint32_t to, unsigned hops)
+// Whether one of the ways, calls or jumps, leads to the function that starts at to, or may, or is to one that
+// jumps on there.
+static bool lead_to(struct profile_map *m, const struct way *ways, unsigned count, bool by_calls, uint32_t to,
+                    unsigned hops)
 {
-    for (uint32_t i = 0; i < f.length; i++) {
-        op o;
-        enum insn id = isa_decode(f.words[i], f.start + i * 4, &o);
-        enum insn_kind kind = isa_info[id].kind;
-        if (id == INSN_br && profile_frames_are_callers(&f.frames[i])) // else it is a switch
+    for (unsigned i = 0; i < count; i++)
+        if (ways[i].is_call == by_calls && (ways[i].is_computed || ways[i].to == to ||
+                                            (hops && profile_map_passes_on(m, ways[i].to, to, hops))))
             return true;
-        if (id == INSN_bl || (kind != KIND_JUMP && kind != KIND_CONDITION))
-            continue;
-        uint32_t target = f.start + (i + (uint32_t)o.disp) * 4;
-        if (target == to ||
-            (hops > 1 && !is_inside(&f, target) && profile_map_passes_on(m, target, to, hops - 1)))
-            return true;
-    }
     return false;
 }
 
 bool profile_map_passes_on(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops)
 {
     const struct function *f = known_at(m, pc);
-    return f && f->start == pc ? jumps(m, *f, to, hops) : is_stub(m, pc);
+    return f && f->start == pc ? lead_to(m, f->ways, f->way_count, false, to, hops - 1) : is_stub(m, pc);
 }
 
 bool profile_map_calls(struct profile_map *m, uint32_t pc, uint32_t to, unsigned hops)
 {
-    const struct function *found = known_at(m, pc);
-    const struct function f = found ? *found : (struct function){0}; // the map's may move
-    for (uint32_t i = 0; i < f.length; i++) {
-        op o;
-        enum insn id = isa_decode(f.words[i], f.start + i * 4, &o);
-        uint32_t target = f.start + (i + (uint32_t)o.disp) * 4;
-        if (id == INSN_blr ||
-            (id == INSN_bl && (target == to || (hops && profile_map_passes_on(m, target, to, hops)))))
-            return true;
-    }
-    return false;
+    const struct function *f = known_at(m, pc);
+    return f && lead_to(m, f->ways, f->way_count, true, to, hops);
 }
 
 enum profile_call profile_map_call_at(struct profile_map *m, uint32_t pc, uint32_t *target)
