@@ -15,6 +15,7 @@
 
 #include "llvm_leave.h"
 #include "llvm_region.h"
+#include "llvm_rounds.h"
 #include "translator_identity.h"
 
 #define EMBEDDED(level)                                                                                      \
@@ -120,13 +121,22 @@ static void fuse_aes(LLVMModuleRef module)
     }
 }
 
+// Threading comes early: a conditional compare leaves the kind of its flags open until the branches that tell
+// it are joined with those that test it.
+static bool optimize(struct jit *j, struct build *u)
+{
+    return run_passes(
+               j, u->module,
+               "function(sroa,early-cse,jump-threading,simplifycfg,instcombine<no-verify-fixpoint>)") &&
+           (!rounds_free_of_budget(u->function) ||
+            run_passes(j, u->module,
+                       "function(simplifycfg,loop(loop-unroll-full),instcombine<no-verify-fixpoint>)")) &&
+           run_passes(j, u->module, "function(loop-mssa(licm),gvn,simplifycfg)");
+}
+
 static enum jit_result jit_compile(struct jit *j, const struct region *r, const char *dump,
                                    struct jit_object *object)
 {
-    // Threading comes early: a conditional compare leaves the kind of its flags open until the branches that
-    // tell it are joined with those that test it.
-    static const char passes[] = "function(sroa,early-cse,jump-threading,simplifycfg,"
-                                 "instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,simplifycfg)";
     struct build *u = calloc(1, sizeof *u);
     if (!u)
         return JIT_FAILED;
@@ -144,7 +154,7 @@ static enum jit_result jit_compile(struct jit *j, const struct region *r, const 
             dump_guest_code(r, dump);
             dump_region(u, dump, "built");
         }
-        if (run_passes(j, u->module, passes)) {
+        if (optimize(j, u)) {
             fuse_aes(u->module);
             if (dump)
                 dump_region(u, dump, "optimized");
