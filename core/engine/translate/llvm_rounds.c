@@ -19,15 +19,17 @@ static unsigned add_to_set(void *set[], unsigned count, void *member)
 }
 
 // Whether the value is the budget, less what has run: guest code never sees that. It is passed in as the
-// first of all, and comes back so from what is called.
+// first of all, and comes back so from other regions, which return what this one does.
 static bool is_budget(LLVMValueRef function, LLVMValueRef value)
 {
+    LLVMTypeRef result = LLVMGetReturnType(LLVMGlobalGetValueType(function));
     void *from[SET_MAX] = {value};
     unsigned count = 1;
     for (unsigned i = 0; i < count; i++) {
         LLVMValueRef v = from[i];
         if (v == LLVMGetParam(function, 0) ||
-            (LLVMIsAExtractValueInst(v) && LLVMIsACallInst(LLVMGetOperand(v, 0)) && *LLVMGetIndices(v) == 0))
+            (LLVMIsAExtractValueInst(v) && LLVMTypeOf(LLVMGetOperand(v, 0)) == result &&
+             *LLVMGetIndices(v) == 0))
             return true;
         if (LLVMIsAPHINode(v))
             for (unsigned k = 0; k < LLVMCountIncoming(v); k++)
