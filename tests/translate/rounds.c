@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Guest program: loops that go round as often as constants say. rounds: one in another, forwards and
-// backwards, until a value is met in between; prints what that comes to. rounds alarm: one whose header is
-// that of the loop around it, too, which only an alarm ends.
+// backwards, until a value is met in between; prints what that comes to. rounds loop, rounds functions: a
+// loop whose header is that of the loop around it, too, and two functions that go on in each other, which
+// only an alarm ends.
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/time.h>
 
 static uint16_t table[9][4];
@@ -50,6 +52,14 @@ static __attribute__((noinline)) uint64_t until_ended(const volatile uint64_t *e
     return x;
 }
 
+// Each goes on in the other, by an address: no loop of one function.
+uint64_t ping(const volatile uint64_t *end, uint64_t most);
+__asm__(".type ping, %function\n.type pong, %function\n"
+        "ping: ldr x3, [x0]\n cbnz x3, 1f\n subs x1, x1, #1\n b.eq 1f\n adr x2, pong\n br x2\n"
+        "1: mov x0, x1\n ret\n.size ping, . - ping\n"
+        "pong: ldr x3, [x0]\n cbnz x3, 1f\n subs x1, x1, #1\n b.eq 1f\n adr x2, ping\n br x2\n"
+        "1: mov x0, x1\n ret\n.size pong, . - pong");
+
 static void end(int number)
 {
     (void)number;
@@ -58,17 +68,18 @@ static void end(int number)
 
 int main(int argc, char **argv)
 {
-    (void)argv;
     uint64_t x = 1;
     for (unsigned i = 0; i < 9 * 4; i++)
         table[i / 4][i % 4] = (uint16_t)(i * 40503);
     for (unsigned i = 0; i < 200000; i++)
         x = until(all(x), i & 15);
-    printf("%llx %llx\n", (unsigned long long)x, (unsigned long long)until_ended(&ended, 3000000));
+    printf("%llx %llx %llu\n", (unsigned long long)x, (unsigned long long)until_ended(&ended, 3000000),
+           (unsigned long long)ping(&ended, 3000001));
     if (argc > 1) {
         signal(SIGALRM, end);
         setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {.tv_usec = 300000}}, NULL);
-        puts(until_ended(&ended, UINT64_MAX) ? "ended" : "not begun");
+        x = strcmp(argv[1], "loop") == 0 ? until_ended(&ended, UINT64_MAX) : ping(&ended, UINT64_MAX);
+        puts(x ? "ended" : "not begun");
     }
     return 0;
 }

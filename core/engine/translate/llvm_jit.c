@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "llvm_budget.h"
 #include "llvm_leave.h"
 #include "llvm_region.h"
-#include "llvm_rounds.h"
 #include "translator_identity.h"
 
 #define EMBEDDED(level)                                                                                      \
@@ -125,13 +125,12 @@ static void fuse_aes(LLVMModuleRef module)
 // it are joined with those that test it.
 static bool optimize(struct jit *j, struct build *u)
 {
-    return run_passes(
-               j, u->module,
-               "function(sroa,early-cse,jump-threading,simplifycfg,instcombine<no-verify-fixpoint>)") &&
-           (!rounds_free_of_budget(u->function) ||
-            run_passes(j, u->module,
-                       "function(simplifycfg,loop(loop-unroll-full),instcombine<no-verify-fixpoint>)")) &&
-           run_passes(j, u->module, "function(loop-mssa(licm),gvn,simplifycfg)");
+    static const char all[] =
+        "function(sroa,early-cse,jump-threading,simplifycfg,instcombine<no-verify-fixpoint>,"
+        "loop(loop-unroll-full),loop-mssa(licm),gvn,simplifycfg)",
+                      freed[] = "function(simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg)";
+    return run_passes(j, u->module, all) &&
+           (!budget_drop_looks(u->function) || run_passes(j, u->module, freed));
 }
 
 static enum jit_result jit_compile(struct jit *j, const struct region *r, const char *dump,
