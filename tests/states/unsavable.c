@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A program that has what cannot be saved, by the number of its argument, and then runs on.
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,8 +22,10 @@ int main(int argc, char **argv)
         break;
     case 5: mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); break;
     case 6:
-        if (fork() == 0)
-            _exit((int)sleep(3));
+        if (fork() == 0) { // until this one ends: a sleep would be over at once, for the clock is virtual
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            pause();
+        }
         break;
     case 7: execve(argv[0], (char *[]){argv[0], "8", NULL}, (char *[]){NULL}); break;
     case 8: break; // nothing any more
