@@ -196,7 +196,7 @@ static void run_from(cpu *c, op *o)
     const char *code = (const char *)decode_first;
     while (o) {
         ON_DISPATCH(c, o);
-        o = HANDLER(o)(c, o, code);
+        o = interp_enter(c, o, code);
     }
 }
 

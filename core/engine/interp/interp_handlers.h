@@ -99,6 +99,21 @@ typedef op *handler_function(cpu *c, op *o, const char *code);
 #define GO_ON(next) return (next)
 #endif
 
+// Where a branch is taken. Code that is made for one op may know a shorter way.
+#ifndef GO_TO
+#define GO_TO GO_ON
+#endif
+
+// Runs the handler of the op that comes next, and what follows up to a stop, or to the op that it returns.
+#ifdef TRANSLATE
+op *interp_enter(cpu *c, op *o, const char *code);
+#else
+static inline op *interp_enter(cpu *c, op *o, const char *code)
+{
+    return HANDLER(o)(c, o, code);
+}
+#endif
+
 #define HANDLER_FUNCTION(name) op *name(cpu *c, op *o, __attribute__((unused)) const char *code)
 #define DEFINE(name) static HANDLER_FUNCTION(name)
 
@@ -134,12 +149,10 @@ static inline __attribute__((always_inline)) bool call_is_hot(cpu *c, const op *
     return __builtin_expect(++*count % HOT_CALL == 0, 0);
 }
 
-// Accounts for the branch from o to target; true if the budget is used up.
-static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, const op *o, const op *target)
+// Whether the budget is used up at a branch's target.
+static inline __attribute__((always_inline)) bool budget_ends(const cpu *c, const op *target)
 {
-    int64_t bias = c->retired_bias + (int64_t)(intptr_t)(o + 1);
-    c->retired_bias = bias - (int64_t)(intptr_t)target;
-    return bias >= 0;
+    return c->retired_bias + (int64_t)(intptr_t)target >= 0;
 }
 
 // Where the direct branch at o goes, and what it adds to retired_bias. Code that is made for one op knows.
@@ -153,13 +166,14 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
 #define TAKE_FORWARD(o)                                                                                      \
     do {                                                                                                     \
         c->retired_bias += BRANCH_BIAS(o);                                                                   \
-        GO_ON(BRANCH_TARGET(o));                                                                             \
+        GO_TO(BRANCH_TARGET(o));                                                                             \
     } while (0)
 // To the target, by GO there.
 #define TAKE_BACKWARD_TO(o, to, GO)                                                                          \
     do {                                                                                                     \
         op *target = (to);                                                                                   \
-        if (__builtin_expect(branch_ends_budget(c, o, target), 0)) {                                         \
+        c->retired_bias += BRANCH_BIAS(o);                                                                   \
+        if (__builtin_expect(budget_ends(c, target), 0)) {                                                   \
             (o)->count++;                                                                                    \
             return interp_stop_at(c, target, STOP_BUDGET);                                                   \
         }                                                                                                    \
@@ -167,15 +181,16 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
             return interp_hot_loop(c, o, target, code);                                                      \
         GO(target);                                                                                          \
     } while (0)
-#define TAKE_BACKWARD(o) TAKE_BACKWARD_TO(o, BRANCH_TARGET(o), GO_ON)
+#define TAKE_BACKWARD(o) TAKE_BACKWARD_TO(o, BRANCH_TARGET(o), GO_TO)
 #define CALL_BACKWARD(o)                                                                                     \
     do {                                                                                                     \
         op *target = BRANCH_TARGET(o);                                                                       \
-        if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
+        c->retired_bias += BRANCH_BIAS(o);                                                                   \
+        if (__builtin_expect(budget_ends(c, target), 0))                                                     \
             return interp_stop_at(c, target, STOP_BUDGET);                                                   \
         if (call_is_hot(c, target))                                                                          \
             return interp_hot_target(c, target, code);                                                       \
-        GO_ON(target);                                                                                       \
+        GO_TO(target);                                                                                       \
     } while (0)
 
 #define TAKE_INDIRECT(o, address, insn)                                                                      \
@@ -184,7 +199,8 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
         if (__builtin_expect((to & 0x00ffffff00000003) != 0, 0))                                             \
             return interp_wild_target(c, o, to);                                                             \
         op *target = op_at(c, (uint32_t)to);                                                                 \
-        if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
+        c->retired_bias += (int64_t)(intptr_t)((o) + 1) - (int64_t)(intptr_t)target;                         \
+        if (__builtin_expect(budget_ends(c, target), 0))                                                     \
             return interp_stop_at(c, target, STOP_BUDGET);                                                   \
         if (__builtin_expect(to == c->return_pc, 0))                                                         \
             return interp_stop_at(c, target, STOP_RETURN);                                                   \

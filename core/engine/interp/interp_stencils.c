@@ -8,6 +8,7 @@
 // of the op there is the first one of the block.
 extern char hole_xd[], hole_xn[], hole_xm[], hole_xa[], hole_vd[], hole_vn[], hole_vm[], hole_va[];
 extern char hole_imm[], hole_op[], hole_target[], hole_bias[], hole_counts[], hole_pc[], hole_offset[];
+extern char hole_self[];
 
 #define V(slot) (*(u64x2 *)((char *)c + offsetof(cpu, v) + (intptr_t)hole_v##slot))
 #define BRANCH_TARGET(o) ((op *)((char *)block + (intptr_t)hole_target))
@@ -18,81 +19,86 @@ extern char hole_imm[], hole_op[], hole_target[], hole_bias[], hole_counts[], ho
 
 #include "core/isa/cpu.h"
 
+#include "core/engine/stencil/stencil.h"
+
 // An op, and behind it where its semantic function finds general registers: copies of those that it writes or
 // that are at hand, the others themselves.
 struct operands {
     op o;
     uint64_t *xd, *xn, *xm, *xa;
     bool is_near; // what it accesses is near to what has been accessed
+    struct pinned pinned;
 };
 #define X(slot) (*((struct operands *)(uintptr_t)o)->x##slot)
 
-// Guest memory counts from gs. Whatever makes the instruction do otherwise than access memory at a plain
-// address, be it a tag, is seldom: then the block is left for the interpreter's handler of it. A jump that
-// the compiler does not know of keeps what is done for that out of the way. So far nothing has been done that
-// would not be done alike again.
-#define ASIDE_UNLESS_EQUAL(one, other)                                                                       \
+// Whatever makes an instruction do otherwise than access memory at a plain address, be it a tag, is seldom:
+// then the block is left for the interpreter's handler of it. A jump that the compiler does not know of, but
+// for what stencils keep where it is, keeps what is done for that out of the way. So far nothing has been
+// done that would not be done alike again.
+#define ASIDE_IF_ANY(value, mask, pinned)                                                                    \
     do {                                                                                                     \
-        uint64_t a = (one), b = (other);                                                                     \
-        __asm__ volatile("cmp %1, %0\n\tjne stencil_aside" : : "r"(a), "re"(b) : "memory");                  \
+        register const char *r12 __asm__("r12") = (pinned).code;                                             \
+        register uint64_t r13 __asm__("r13") = (pinned).beyond;                                              \
+        register char *r14 __asm__("r14") = (pinned).counts;                                                 \
+        register uint8_t *r15 __asm__("r15") = (pinned).memory;                                              \
+        uint64_t bits = (value);                                                                             \
+        __asm__ volatile("test %1, %0\n\tjne stencil_aside"                                                  \
+                         :                                                                                   \
+                         : "r"(bits), "re"((uint64_t)(mask)), "r"(r12), "r"(r13), "r"(r14), "r"(r15)         \
+                         : "memory");                                                                        \
     } while (0)
-static inline __attribute__((always_inline)) void require_plain(const op *o, uint64_t address)
+// Returns where the guest's address is.
+static inline __attribute__((always_inline)) void *plain_access(const op *o, uint64_t address)
 {
     struct operands *with = (struct operands *)(uintptr_t)o;
     if (!with->is_near)
-        ASIDE_UNLESS_EQUAL(address, (uint32_t)address);
+        ASIDE_IF_ANY(address, with->pinned.beyond, with->pinned);
     with->is_near = true; // what else it accesses
+    return with->pinned.memory + address;
 }
 #define ACCESSORS(bits, type)                                                                                \
-    typedef type guest##bits __attribute__((address_space(256), aligned(1), may_alias));                     \
+    typedef type guest##bits __attribute__((aligned(1), may_alias));                                         \
     static inline __attribute__((always_inline)) type load##bits(cpu *c, const op *o, uint64_t address)      \
     {                                                                                                        \
-        require_plain(o, address);                                                                           \
-        type value = *(const volatile guest##bits *)(uintptr_t)(uint32_t)address;                            \
+        type value = *(const volatile guest##bits *)plain_access(o, address);                                \
         BARRIER();                                                                                           \
         return value;                                                                                        \
     }                                                                                                        \
     static inline                                                                                            \
         __attribute__((always_inline)) void store##bits(cpu *c, const op *o, uint64_t address, type value)   \
     {                                                                                                        \
-        require_plain(o, address);                                                                           \
-        *(volatile guest##bits *)(uintptr_t)(uint32_t)address = value;                                       \
+        *(volatile guest##bits *)plain_access(o, address) = value;                                           \
         BARRIER();                                                                                           \
     }
 static inline __attribute__((always_inline)) void require_aligned(cpu *c, const op *o, uint64_t address,
                                                                   unsigned size, bool is_store)
 {
-    ASIDE_UNLESS_EQUAL(address & (size - 1), 0);
+    ASIDE_IF_ANY(address, size - 1, ((struct operands *)(uintptr_t)o)->pinned);
 }
 
-#include "core/engine/interp/interp_handlers.h"
-#include "core/engine/stencil/stencil.h"
+// Where a branch is taken: the next block begins there, or who knows what.
+#define GO_TO(target)                                                                                        \
+    do {                                                                                                     \
+        block = (target);                                                                                    \
+        SIBLING(stencil_exit, last, before, flag_a, flag_b);                                                 \
+    } while (0)
 
-// Between stencils the two registers that were written last are at hand, and while the kind of the flags is
-// known, these are: a value on its way through memory takes some cycles.
-#define AT_HAND uint64_t last, uint64_t before, uint64_t flag_a, uint64_t flag_b
-typedef op *stencil_function(cpu *c, op *block, AT_HAND);
+#include "core/engine/interp/interp_handlers.h"
+
+STENCIL_FUNCTION(stencil_function);
 extern stencil_function stencil_next; // what follows in the block
-extern stencil_function stencil_start; // the block
+extern stencil_function stencil_start; // the block's first instruction
 extern stencil_function stencil_aside; // what is seldom done for this instruction, behind the block
+extern stencil_function stencil_exit; // what begins at the op block: the door of a block, or dispatch
+extern stencil_function stencil_dispatch; // what goes on with the handler of the op block
 extern handler_function stencil_handler; // the interpreter's of this instruction
 
 #define STENCIL(name, variant, form)                                                                         \
-    op *stencil__##name##__##variant##__##form(UNUSED cpu *c, UNUSED op *block, UNUSED uint64_t last,        \
-                                               UNUSED uint64_t before, UNUSED uint64_t flag_a,               \
-                                               UNUSED uint64_t flag_b)
-#define SIBLING(function, ...) __attribute__((musttail)) return function(c, block, __VA_ARGS__)
+    STENCIL_CALL op *stencil__##name##__##variant##__##form(STENCIL_PARAMETERS)
+#define SIBLING(function, ...)                                                                               \
+    __attribute__((musttail)) return function(code, beyond, counts, memory, c, block, __VA_ARGS__)
 
-// What handlers count from, for those that a block goes on with.
-static inline __attribute__((always_inline)) const char *handlers_base(void)
-{
-    const char *base;
-    __asm__("lea stencil_handlers(%%rip), %0" : "=r"(base));
-    return base;
-}
-#define BEGIN                                                                                                \
-    UNUSED op *o = (op *)((char *)block + (intptr_t)hole_op);                                                \
-    UNUSED const char *code = handlers_base()
+#define BEGIN UNUSED op *o = (op *)((char *)block + (intptr_t)hole_op)
 
 #define REGISTER(slot) (*(uint64_t *)((char *)c + offsetof(cpu, x) + (intptr_t)hole_x##slot))
 #define USES(name, register) ((reads_##name | writes_##name) & (register))
@@ -114,7 +120,8 @@ static inline __attribute__((always_inline)) const char *handlers_base(void)
                             OPERAND(name, n, FORM_HAS_N(form)),                                              \
                             OPERAND(name, m, FORM_HAS_M(form)),                                              \
                             OPERAND(name, a, 0),                                                             \
-                            false};                                                                          \
+                            false,                                                                           \
+                            {code, beyond, counts, memory}};                                                 \
     if ((form) != FORM_WIDE)                                                                                 \
     with.o.imm = (uint64_t)(intptr_t)hole_imm
 
@@ -155,8 +162,8 @@ static inline __attribute__((always_inline)) const char *handlers_base(void)
             REGISTER(m) = copy_m;                                                                            \
         if ((written)&Xn)                                                                                    \
             REGISTER(n) = copy_n;                                                                            \
-        if ((written) & (Xd | Xn))                                                                           \
-            before = !((written)&Xd) ? last : (written)&Xm ? copy_m : (written)&Xn ? copy_n : last;          \
+        if ((written)&Xd && (written) & (Xm | Xn))                                                           \
+            before = (written)&Xm ? copy_m : copy_n;                                                         \
         if ((written) & (Xd | Xn))                                                                           \
             last = (written)&Xd ? copy_d : copy_n;                                                           \
         SIBLING(stencil_next, last, before, flag_a, flag_b);                                                 \
@@ -318,13 +325,33 @@ STENCILS_EXTENDED(EXTENDED)
 STENCILS_SELECTING(SELECTING)
 
 // Counts for the translator how often a branch goes this way.
-#define COUNT(way) (((struct branch_counts *)((char *)c->branch_counts + (intptr_t)hole_counts))->way++)
+#define COUNT(way) (((struct branch_counts *)(counts + (intptr_t)hole_counts))->way++)
 
 // Behind the last instruction of a block, which hole_op is of.
 STENCIL(end, 0, 15)
 {
     BEGIN;
-    GO_ON(o + 1);
+    GO_TO(o + 1);
+}
+
+// What exits lead to, unless a block is known that begins there.
+STENCIL(dispatch, 0, 15)
+{
+    GO_ON(block);
+}
+
+// In front of a block, for those who know of it: what begins there may be something else by now.
+STENCIL(door, 0, 15)
+{
+    if (block->handler != (uint32_t)(uintptr_t)hole_self)
+        SIBLING(stencil_dispatch, last, before, flag_a, flag_b);
+    SIBLING(stencil_next, last, before, flag_a, flag_b);
+}
+
+// Keeps what is at hand first as the second.
+STENCIL(keep, 0, 15)
+{
+    SIBLING(stencil_next, last, last, flag_a, flag_b);
 }
 
 // Behind a conditional branch that is not taken.

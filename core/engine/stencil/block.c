@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "block.h"
 
+#include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/engine/code_memory.h"
 #include "core/isa/cpu.h"
@@ -13,8 +16,23 @@ enum {
     MEMORY_BYTES = 32 << 20,
     ROOM = 16 << 10, // for any block
     ALIGNMENT = 16,
+    EXITS_MOST = MEMORY_BYTES / 64,
+    REACH = 1 << 30, // behind it no block begins: branch counts of what is there are out of reach
     UNKNOWN = STENCIL_FLAGS_KINDS,
     NO_REGISTER = 255,
+};
+
+// Where exits of blocks lead to.
+struct target {
+    uint32_t door; // of the block that begins there, an offset in the code memory; 0: there is none
+    uint32_t exits; // the first that leads there; 0: none does
+};
+
+#define TARGETS_BYTES (REACH / 4 * sizeof(struct target))
+
+struct exit {
+    uint32_t at; // the offset of its displacement in the code memory
+    uint32_t next; // that leads to the same, or 0
 };
 
 struct blocks {
@@ -23,9 +41,20 @@ struct blocks {
     const uint8_t *base; // what handlers count from
     struct code_memory memory; // of size 0: the host denied it
     uint64_t *starts; // a bit for each ALIGNMENT bytes of it: a block's code begins there
+    size_t dispatch; // the offset of what exits lead to where there is no block
+    struct target *targets; // by pc / 4, up to REACH
+    struct exit *exits; // but for exits[0]
+    uint32_t exit_count;
 };
 
-// In front of a block's code, behind where the code of each of its instructions ends (uint16_t).
+static bool has_copy; // a process that has this one's code memory, too
+
+static void note_fork(void)
+{
+    has_copy = true;
+}
+
+// In front of a block's code, its door, behind where the code of each of its instructions ends (uint16_t).
 struct head {
     uint32_t pc; // of its first instruction
     uint8_t count;
@@ -109,7 +138,7 @@ static unsigned flags_behind(enum insn id, unsigned before)
 // What is known between two instructions of a block.
 struct known {
     unsigned flags; // their kind, or UNKNOWN
-    unsigned last, before; // the registers that were written last, or NO_REGISTER
+    unsigned at_hand[2]; // registers, or NO_REGISTER
     uint32_t accessed; // Xn of bit n, and how far from it memory has been accessed
     int64_t distance[REG_SP + 1];
 };
@@ -144,7 +173,7 @@ static unsigned number_of(enum insn id, const op *o, const struct known *k)
 // 1 or 2 for a register that is at hand, else 0.
 static unsigned at_hand(const struct known *k, uint32_t reads, uint32_t operand, unsigned number)
 {
-    return !(reads & operand) ? 0 : number == k->last ? 1 : number == k->before ? 2 : 0;
+    return !(reads & operand) ? 0 : number == k->at_hand[0] ? 1 : number == k->at_hand[1] ? 2 : 0;
 }
 
 static unsigned form_of(enum insn id, const op *o, const struct known *k)
@@ -187,24 +216,36 @@ static void learn_access(enum insn id, const op *o, struct known *k)
                                                          : 0;
 }
 
+static uint32_t written_by(enum insn id, const op *o)
+{
+    const bool nowhere = classes[id] == COMPARING && o->d == REG_SINK;
+    return nowhere ? isa_info[id].writes & ~(uint32_t)Xd : isa_info[id].writes;
+}
+
+// Which registers the stencil leaves at hand: see OP_WRITING.
+static void learn_at_hand(uint32_t writes, const op *o, struct known *k)
+{
+    const uint32_t registers = isa_registers(writes, o).x;
+    for (unsigned i = 0; i < 2; i++)
+        if (k->at_hand[i] <= REG_SP && registers >> k->at_hand[i] & 1)
+            k->at_hand[i] = NO_REGISTER;
+    if (writes & (Xd | Xn))
+        k->at_hand[0] = writes & Xd ? o->d : o->n;
+    if (writes & Xd && writes & (Xm | Xn))
+        k->at_hand[1] = writes & Xm ? o->m : o->n;
+    // What an instruction writes twice is not at hand as it is in the end.
+    if (writes & Xd && ((writes & Xn && o->d == o->n) || (writes & Xm && o->d == o->m)))
+        k->at_hand[0] = k->at_hand[1] = NO_REGISTER;
+}
+
 static void learn(const struct blocks *b, const struct stencil *s, enum insn id, const op *o, struct known *k)
 {
-    uint32_t writes = isa_info[id].writes;
-    if (classes[id] == COMPARING && o->d == REG_SINK)
-        writes &= ~(uint32_t)Xd;
-    const uint32_t others = Xm | Xa | Xd_pair | Xa_pair | LR;
     learn_access(id, o, k);
     k->flags = flags_behind(id, k->flags);
-    if (s == &b->level->all[b->level->call] || (!(writes & (Xd | Xn)) && writes & others)) {
-        k->last = k->before = NO_REGISTER;
-    } else if (writes & (Xd | Xn)) {
-        unsigned before = writes & Xd && writes & Xm ? o->m : writes & Xd && writes & Xn ? o->n : k->last;
-        k->last = writes & Xd ? o->d : o->n;
-        k->before = before == k->last ? NO_REGISTER : before;
-        // What an instruction writes twice is not at hand as it is in the end.
-        if (writes & Xd && ((writes & Xn && o->d == o->n) || (writes & Xm && o->d == o->m)))
-            k->last = NO_REGISTER;
-    }
+    if (s == &b->level->all[b->level->call])
+        k->at_hand[0] = k->at_hand[1] = NO_REGISTER;
+    else
+        learn_at_hand(written_by(id, o), o, k);
 }
 
 // ---- making one ----
@@ -225,13 +266,20 @@ static int64_t distance_to(const void *to, const uint8_t *from)
     return (int64_t)((uintptr_t)to - (uintptr_t)from);
 }
 
+// Handlers are what is behind doors.
+static unsigned door_size(const struct blocks *b)
+{
+    return b->level->all[b->level->door].size;
+}
+
 // An instruction of a block that is being made, and where its code and what is aside of it run.
 struct place {
     enum insn id;
     const op *o;
     unsigned index;
     uint32_t pc;
-    const uint8_t *start, *aside; // start: of the block
+    uint32_t to; // where its exit leads
+    const uint8_t *start, *aside; // start: of the block, behind its door
 };
 
 // What goes into a hole there.
@@ -255,7 +303,9 @@ static int64_t filling(const struct blocks *b, const struct hole *h, const struc
     case HOLE_bias: return (1 - (int64_t)o->disp) * size;
     case HOLE_counts: return p->pc / 4 * (int64_t)sizeof(struct branch_counts);
     case HOLE_pc: return (int32_t)p->pc;
-    case HOLE_handlers: return distance_to(b->base, at);
+    case HOLE_self: return distance_to(p->start, b->base);
+    case HOLE_exit:
+    case HOLE_dispatch: return distance_to(b->memory.code + b->dispatch, at);
     case HOLE_start: return distance_to(p->start, at);
     case HOLE_aside: return distance_to(p->aside, at);
     case HOLE_offset: return distance_to(b->handler(p->id, &unused), b->base);
@@ -265,8 +315,37 @@ static int64_t filling(const struct blocks *b, const struct hole *h, const struc
     }
 }
 
+static void lead(const struct blocks *b, uint32_t at, size_t to)
+{
+    const int32_t distance = (int32_t)(to - at - sizeof distance);
+    memcpy(b->memory.write + at, &distance, sizeof distance);
+}
+
+// The displacement leads to the block at pc from now on, when there is one.
+static void note_exit(struct blocks *b, uint32_t at, uint32_t pc)
+{
+    if (pc >= REACH || b->exit_count == EXITS_MOST)
+        return;
+    struct target *t = &b->targets[pc / 4];
+    b->exits[++b->exit_count] = (struct exit){at, t->exits};
+    t->exits = b->exit_count;
+    if (t->door)
+        lead(b, at, t->door);
+}
+
+// What a copy of this process may be running just now is left alone.
+static void note_door(struct blocks *b, uint32_t door, uint32_t pc)
+{
+    if (pc >= REACH)
+        return;
+    struct target *t = &b->targets[pc / 4];
+    t->door = door;
+    for (uint32_t i = has_copy ? 0 : t->exits; i; i = b->exits[i].next)
+        lead(b, b->exits[i].at, door);
+}
+
 // Copies the stencil to offset *at of the code memory, behind which it is then; false if a hole is too small.
-static bool put(const struct blocks *b, const struct stencil *s, const struct place *p, size_t *at)
+static bool put(struct blocks *b, const struct stencil *s, const struct place *p, size_t *at)
 {
     uint8_t *write = b->memory.write + *at;
     memcpy(write, b->level->code + s->code, s->size);
@@ -278,6 +357,8 @@ static bool put(const struct blocks *b, const struct stencil *s, const struct pl
         if (word != value)
             return false;
         memcpy(write + h->at, &word, sizeof word);
+        if (h->kind == HOLE_exit)
+            note_exit(b, (uint32_t)*at + h->at, p->to);
     }
     *at += s->size;
     return true;
@@ -294,48 +375,124 @@ static const struct stencil *aside_of(const struct blocks *b, const struct stenc
     return &l->all[l->taken[p->o->disp == -(int)p->index ? 2 : p->o->disp <= 0]];
 }
 
-uint32_t blocks_make(struct blocks *b, uint32_t pc, const enum insn *ids, const op *ops, unsigned *count)
+// What a block is made of.
+struct plan {
+    const struct stencil *keep[BLOCK_MOST], *chosen[BLOCK_MOST], *aside[BLOCK_MOST]; // of each instruction
+    const struct stencil *not_taken[BLOCK_MOST];
+    const struct stencil *end;
+    struct place places[BLOCK_MOST + 1]; // the last is of the end
+    unsigned count; // of instructions
+    size_t size, aside_size;
+};
+
+// What an instruction does with general registers.
+struct usage {
+    uint32_t reads, writes, written; // written: those of isa_info
+};
+
+static bool writes_first_only(uint32_t written)
+{
+    return written & (Xd | Xn) && !(written & Xd && written & (Xm | Xn));
+}
+
+// Whether what is at hand first is to take the place of the second, as the first of the instructions writes
+// another there: if it is read before the second is.
+static bool should_keep(const struct known *k, const struct usage *u, unsigned count)
+{
+    unsigned when[2] = {UINT_MAX, UINT_MAX};
+    for (unsigned which = 0; which < 2; which++) {
+        const unsigned number = k->at_hand[which];
+        bool is_written = number > REG_SP;
+        for (unsigned i = 0; i < count && !is_written && when[which] == UINT_MAX; i++) {
+            if (u[i].reads >> number & 1 && (i || which == 1)) // the first instruction finds both
+                when[which] = i;
+            is_written = u[i].writes >> number & 1;
+        }
+    }
+    return writes_first_only(u->written) && when[0] < when[1];
+}
+
+static void plan_block(const struct blocks *b, uint32_t pc, const enum insn *ids, const op *ops,
+                       unsigned count, struct plan *p)
 {
     const struct stencils *l = b->level;
-    const struct stencil *chosen[BLOCK_MOST], *asides[BLOCK_MOST];
-    const struct stencil *none = &l->all[0], *not_taken = &l->all[l->not_taken];
-    struct place places[BLOCK_MOST];
-    struct known known = {.flags = UNKNOWN, .last = NO_REGISTER, .before = NO_REGISTER};
-    size_t size = 0, aside_size = 0;
-    unsigned n = 0;
-    for (; n < *count && (chosen[n] = choose(b, ids[n], &ops[n], &known)); n++) {
-        places[n] = (struct place){.id = ids[n], .o = &ops[n], .index = n, .pc = pc + 4 * n};
-        asides[n] = aside_of(b, chosen[n], &places[n]);
-        size += chosen[n]->size + (isa_info[ids[n]].kind == KIND_CONDITION ? not_taken : none)->size;
-        aside_size += asides[n]->size;
-        learn(b, chosen[n], ids[n], &ops[n], &known);
+    const struct stencil *none = &l->all[0];
+    struct known known = {.flags = UNKNOWN, .at_hand = {NO_REGISTER, NO_REGISTER}};
+    struct usage usage[BLOCK_MOST];
+    for (unsigned i = 0; i < count; i++) {
+        const uint32_t written = written_by(ids[i], &ops[i]);
+        usage[i] = (struct usage){isa_registers(isa_info[ids[i]].reads, &ops[i]).x,
+                                  isa_registers(written, &ops[i]).x, written};
     }
-    *count = n;
-    if (!n)
-        return 0;
-    const enum insn_kind last = isa_info[ids[n - 1]].kind;
-    const struct stencil *end = last == KIND_OP || last == KIND_CONDITION ? &l->all[l->end] : none;
-    const size_t front = (sizeof(struct head) + n * sizeof(uint16_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    size_t at = code_memory_take(&b->memory, front + size + end->size + aside_size, ALIGNMENT);
-    if (at == SIZE_MAX)
-        return 0;
-    at += front;
-    const size_t start = at;
-    size_t aside = start + size + end->size;
+    p->size = door_size(b);
+    for (unsigned i = 0; i < count; i++, p->count++) {
+        const uint32_t at = pc + 4 * i;
+        p->keep[i] = should_keep(&known, &usage[i], count - i) ? &l->all[l->keep] : none;
+        if (p->keep[i] != none)
+            known.at_hand[1] = known.at_hand[0];
+        p->chosen[i] = choose(b, ids[i], &ops[i], &known);
+        if (!p->chosen[i])
+            break;
+        p->places[i] = (struct place){
+            .id = ids[i], .o = &ops[i], .index = i, .pc = at, .to = at + 4 * (uint32_t)ops[i].disp};
+        p->aside[i] = aside_of(b, p->chosen[i], &p->places[i]);
+        p->not_taken[i] = isa_info[ids[i]].kind == KIND_CONDITION ? &l->all[l->not_taken] : none;
+        p->size += p->keep[i]->size + p->chosen[i]->size + p->not_taken[i]->size;
+        p->aside_size += p->aside[i]->size;
+        learn(b, p->chosen[i], ids[i], &ops[i], &known);
+    }
+    if (!p->count)
+        return;
+    const struct place *last = &p->places[p->count - 1];
+    const enum insn_kind kind = isa_info[last->id].kind;
+    p->places[p->count] = *last;
+    p->places[p->count].to = last->pc + 4;
+    p->end = kind == KIND_OP || kind == KIND_CONDITION ? &l->all[l->end] : none;
+    p->size += p->end->size;
+}
+
+// Puts all of it to the code memory from start on; what is aside comes behind the rest. Returns false if a
+// hole is too small.
+static bool put_block(struct blocks *b, struct plan *p, size_t start)
+{
+    const uint8_t *body = b->memory.code + start + door_size(b);
     struct head *head = head_at(b, start);
-    *head = (struct head){pc, (uint8_t)n};
-    for (unsigned i = 0; i < n; i++) {
-        places[i].start = b->memory.code + start;
-        places[i].aside = b->memory.code + aside;
-        if (!put(b, chosen[i], &places[i], &at) || !put(b, asides[i], &places[i], &aside) ||
-            !put(b, isa_info[ids[i]].kind == KIND_CONDITION ? not_taken : none, &places[i], &at))
-            return 0;
+    size_t at = start, aside = start + p->size;
+    *head = (struct head){p->places[0].pc, (uint8_t)p->count};
+    if (!put(b, &b->level->all[b->level->door], &(struct place){.start = body}, &at))
+        return false;
+    for (unsigned i = 0; i < p->count; i++) {
+        struct place *place = &p->places[i];
+        place->start = body;
+        place->aside = b->memory.code + aside;
+        if (!put(b, p->keep[i], place, &at) || !put(b, p->chosen[i], place, &at) ||
+            !put(b, p->aside[i], place, &aside) || !put(b, p->not_taken[i], place, &at))
+            return false;
         ends_of(head)[i] = (uint16_t)(at - start);
     }
-    if (!put(b, end, &places[n - 1], &at))
+    return put(b, p->end, &p->places[p->count], &at);
+}
+
+uint32_t blocks_make(struct blocks *b, uint32_t pc, const enum insn *ids, const op *ops, unsigned *count)
+{
+    struct plan p;
+    p.count = 0;
+    p.aside_size = 0;
+    plan_block(b, pc, ids, ops, *count, &p);
+    *count = p.count;
+    if (!p.count)
+        return 0;
+    const size_t front =
+        (sizeof(struct head) + p.count * sizeof(uint16_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size_t start = code_memory_take(&b->memory, front + p.size + p.aside_size, ALIGNMENT);
+    if (start == SIZE_MAX)
+        return 0;
+    start += front;
+    if (!put_block(b, &p, start))
         return 0;
     b->starts[start / ALIGNMENT / 64] |= 1ull << start / ALIGNMENT % 64;
-    return (uint32_t)distance_to(b->memory.code + start, b->base);
+    note_door(b, (uint32_t)start, pc);
+    return (uint32_t)distance_to(b->memory.code + start + door_size(b), b->base);
 }
 
 static bool is_start(const struct blocks *b, size_t at)
@@ -345,7 +502,7 @@ static bool is_start(const struct blocks *b, size_t at)
 
 unsigned blocks_length(const struct blocks *b, uint32_t handler)
 {
-    size_t at = (size_t)(distance_to(b->base, b->memory.code) + (int32_t)handler);
+    const size_t at = (size_t)(distance_to(b->base, b->memory.code) + (int32_t)handler - door_size(b));
     return at < b->memory.used && at % ALIGNMENT == 0 && is_start(b, at) ? head_at(b, at)->count : 0;
 }
 
@@ -380,8 +537,16 @@ struct blocks *blocks_create(const void *code, block_handler *handler)
     b->handler = handler;
     b->base = code;
     b->starts = calloc(MEMORY_BYTES / ALIGNMENT / 64, sizeof *b->starts);
-    if (b->starts)
+    b->exits = calloc(EXITS_MOST + 1, sizeof *b->exits);
+    b->targets =
+        mmap(NULL, TARGETS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (b->starts && b->exits && b->targets != MAP_FAILED)
         code_memory_create(&b->memory, MEMORY_BYTES, code);
+    pthread_atfork(NULL, note_fork, NULL);
+    const struct stencil *dispatch = &b->level->all[b->level->dispatch];
+    size_t at = b->dispatch = code_memory_take(&b->memory, dispatch->size, ALIGNMENT);
+    if (at != SIZE_MAX)
+        put(b, dispatch, &(struct place){0}, &at); // it has no holes
     return b;
 }
 
@@ -389,6 +554,9 @@ void blocks_destroy(struct blocks *b)
 {
     if (b) {
         code_memory_destroy(&b->memory);
+        if (b->targets != MAP_FAILED)
+            munmap(b->targets, TARGETS_BYTES);
+        free(b->exits);
         free(b->starts);
     }
     free(b);

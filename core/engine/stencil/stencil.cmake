@@ -17,4 +17,12 @@ foreach(level ${LEVELS})
   add_custom_command(OUTPUT ${TABLES} COMMAND stencil_gen ${OBJECT} ${level} ${TABLES} DEPENDS stencil_gen ${OBJECT})
   list(APPEND STENCIL_TABLES ${TABLES})
 endforeach()
-target_sources(core PRIVATE engine/stencil/block.c engine/interp/interp_stencil_functions.c ${STENCIL_TABLES})
+set(ENTER ${CMAKE_CURRENT_SOURCE_DIR}/engine/interp/interp_enter.c)
+set(ENTER_OBJECT ${CMAKE_BINARY_DIR}/interp_enter.o)
+add_custom_command(OUTPUT ${ENTER_OBJECT}
+  COMMAND ${CLANG} -std=gnu11 -D_GNU_SOURCE -DTRANSLATE -I${CMAKE_SOURCE_DIR} -O2 -fPIC -Wno-ignored-attributes
+    -MD -MF ${ENTER_OBJECT}.d -c ${ENTER} -o ${ENTER_OBJECT}
+  DEPENDS ${ENTER} DEPFILE ${ENTER_OBJECT}.d
+  COMMENT "The way into the handlers")
+set_source_files_properties(${ENTER_OBJECT} PROPERTIES EXTERNAL_OBJECT true GENERATED true)
+target_sources(core PRIVATE engine/stencil/block.c engine/interp/interp_stencil_functions.c ${STENCIL_TABLES} ${ENTER_OBJECT})

@@ -44,9 +44,9 @@
 // clang-format on
 enum { STENCIL_CONDITIONS = 14, STENCIL_FLAGS_KINDS = 4 };
 
-// Each variant has up to 16 forms, by which registers are at hand: 1 the one written last, 2 the one before,
-// 0 neither. 0 to 8 are of Xn and Xm, 9 to 14 of Xd and Xn; FORM_WIDE is for an immediate that does not fit
-// into a hole, or where none is looked at.
+// Each variant has up to 16 forms, by which registers are at hand: 1 the first, 2 the second, 0 neither. 0 to
+// 8 are of Xn and Xm, 9 to 14 of Xd and Xn; FORM_WIDE is for an immediate that does not fit into a hole, or
+// where none is looked at.
 enum stencil_form { FORM_PLAIN, FORM_WITH_D = 9, FORM_WIDE = 15, FORM_COUNT };
 #define FORM_HAS_N(form) ((form) == FORM_WIDE ? 0 : (form) % 3)
 #define FORM_HAS_M(form) ((form) < FORM_WITH_D ? (form) / 3 : 0)
@@ -64,8 +64,10 @@ enum stencil_form { FORM_PLAIN, FORM_WITH_D = 9, FORM_WIDE = 15, FORM_COUNT };
     X(counts) /* in cpu.branch_counts */                                                                     \
     X(pc) /* of the instruction */                                                                           \
     X(offset) /* op.handler for the interpreter's handler of it */                                           \
-    X(handlers) /* of what op.handler counts from, from where the hole is */                                 \
-    X(start) /* of the block's code, likewise */                                                             \
+    X(self) /* op.handler for the block */                                                                   \
+    X(start) /* of the code of the block's first instruction, from where the hole is */                      \
+    X(exit) /* of the door of what comes next, likewise */                                                   \
+    X(dispatch) /* of what looks for it, likewise */                                                         \
     X(aside) /* of what is aside of the instruction, likewise */                                             \
     X(handler) /* of the interpreter's handler of it, likewise */                                            \
     X(constant) /* of stencils.constants, likewise */
@@ -73,6 +75,24 @@ enum stencil_form { FORM_PLAIN, FORM_WITH_D = 9, FORM_WIDE = 15, FORM_COUNT };
 #define HOLE_CONSTANT(name) HOLE_##name,
 enum hole_kind { HOLES(HOLE_CONSTANT) HOLE_host }; // HOLE_host and up: of one of stencils.hosts, likewise
 #undef HOLE_CONSTANT
+
+// What stencils find in registers of the host's, and leave there. These are registers that functions of C
+// preserve, and interp_enter sets them: so handlers that are compiled leave them alone, too.
+struct pinned {
+    const char *code; // what op.handler counts from
+    uint64_t beyond; // the bits of an address that are beyond 4 GiB
+    char *counts; // cpu.branch_counts
+    uint8_t *memory; // cpu.memory
+};
+#define STENCIL_BEYOND (~(uint64_t)UINT32_MAX)
+// The four of them; two of the three that a handler is called with; and what is at hand between two stencils,
+// two registers of the guest's and, while the kind of the flags is known, these: a value on its way through
+// memory takes some cycles.
+#define STENCIL_CALL __attribute__((preserve_none)) // in r12 to r15, rdi, rsi, rdx, rcx, r8, r9
+#define STENCIL_PARAMETERS                                                                                   \
+    const char *code, uint64_t beyond, char *counts, uint8_t *memory, cpu *c, op *block, uint64_t last,      \
+        uint64_t before, uint64_t flag_a, uint64_t flag_b
+#define STENCIL_FUNCTION(name) typedef STENCIL_CALL op *name(STENCIL_PARAMETERS)
 
 struct hole {
     uint16_t at; // in the stencil
@@ -95,7 +115,8 @@ struct stencils {
     const uint16_t *numbers; // in all, of each variant's FORM_COUNT forms; 0: there is none
     const uint16_t *first; // in numbers, by enum insn: of variant 0; 0: the instruction has no stencil
     const void *const *hosts; // functions of ours
-    uint16_t end, not_taken, call, leave, taken[3]; // in all: those that are of no instruction
+    uint16_t end, not_taken, call, leave, dispatch, door, keep,
+        taken[3]; // in all: those that are of no instruction
 };
 
 #define STENCILS_OF(level) extern const struct stencils stencils_##level;

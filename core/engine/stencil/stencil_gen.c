@@ -104,8 +104,9 @@ static int hole_of(const char *name)
             return (int)i;
     return strcmp(name, "stencil_handler") == 0    ? HOLE_handler
            : strcmp(name, "stencil_start") == 0    ? HOLE_start
+           : strcmp(name, "stencil_exit") == 0     ? HOLE_exit
+           : strcmp(name, "stencil_dispatch") == 0 ? HOLE_dispatch
            : strcmp(name, "stencil_aside") == 0    ? HOLE_aside
-           : strcmp(name, "stencil_handlers") == 0 ? HOLE_handlers
                                                    : -1;
 }
 
@@ -169,18 +170,22 @@ static Elf64_Rela *jump_to(Elf64_Rela *relocations, size_t count, const char *sy
     return NULL;
 }
 
-// Where the code ends in a conditional jump to what follows and a jump aside, has it be the other way round.
+// Where the code ends in a conditional jump to what follows and a jump elsewhere, has it be the other way
+// round.
 static void turn_round(uint8_t *code, size_t size, Elf64_Rela *relocations, size_t count)
 {
     const size_t jump = size - JUMP_BYTES, condition = jump - 6;
     Elf64_Rela *to_next =
         size < JUMP_BYTES + 6 ? NULL : jump_to(relocations, count, "stencil_next", jump - 4);
-    Elf64_Rela *aside = jump_to(relocations, count, "stencil_aside", jump + 1);
-    if (!to_next || !aside || code[condition] != 0x0f || code[condition + 1] >> 4 != 8 || code[jump] != JUMP)
+    Elf64_Rela *elsewhere = jump_to(relocations, count, "stencil_aside", jump + 1);
+    if (!elsewhere)
+        elsewhere = jump_to(relocations, count, "stencil_dispatch", jump + 1);
+    if (!to_next || !elsewhere || code[condition] != 0x0f || code[condition + 1] >> 4 != 8 ||
+        code[jump] != JUMP)
         return;
     code[condition + 1] ^= 1; // jcc
     to_next->r_offset = jump + 1;
-    aside->r_offset = jump - 4;
+    elsewhere->r_offset = jump - 4;
 }
 
 // Its code, without the jump to the next one at the end, and its holes; false if there is something in it
@@ -215,12 +220,11 @@ static bool take(const Elf64_Sym *symbol, uint8_t *code, size_t *size, struct ho
             memcpy(code + r->r_offset, &distance, sizeof distance);
             continue;
         }
-        bool is_jump = hole == HOLE_handler || hole == HOLE_start || hole == HOLE_aside;
+        bool is_jump = hole == HOLE_handler || hole == HOLE_start || hole == HOLE_exit ||
+                       hole == HOLE_dispatch || hole == HOLE_aside;
         if (hole == HOLE_aside && has_frame(code))
             return false;
-        if (hole >= 0 && type == (is_jump                 ? R_X86_64_PLT32
-                                  : hole == HOLE_handlers ? R_X86_64_PC32
-                                                          : R_X86_64_32S))
+        if (hole >= 0 && type == (is_jump ? R_X86_64_PLT32 : R_X86_64_32S))
             ;
         else if (hole < 0 && type == R_X86_64_PLT32 && (found = host_of(name)) >= 0)
             hole = HOLE_host + found;
@@ -335,12 +339,13 @@ int main(int argc, char **argv)
     }
     read_object(argv[1]);
     size_t first[INSN_COUNT] = {0};
-    uint16_t of_none[7];
+    uint16_t of_none[10];
     stencils = more(stencils, 1, sizeof *stencils);
     stencils[stencil_count++] = (struct stencil){0};
     add_form(NULL, 0);
     unsigned none_count = 0;
-    static const char *const no_instructions[] = {"end", "not_taken", "call", "leave", "taken"};
+    static const char *const no_instructions[] = {"end",      "not_taken", "call", "leave",
+                                                  "dispatch", "door",      "keep", "taken"};
     for (unsigned i = 0; i < sizeof no_instructions / sizeof *no_instructions; i++)
         for (size_t at = add(no_instructions[i]); at < number_count; at += FORM_COUNT) {
             if (!at || !numbers[at + FORM_WIDE] || none_count == sizeof of_none / sizeof *of_none)
@@ -373,7 +378,8 @@ int main(int argc, char **argv)
         fprintf(f, "%s, ", hosts[i]);
     fprintf(f,
             "};\nconst struct stencils stencils_%s = {code, constants, holes, all, numbers, first, hosts, "
-            "%u, %u, %u, %u, {%u, %u, %u}};\n",
-            argv[2], of_none[0], of_none[1], of_none[2], of_none[3], of_none[4], of_none[5], of_none[6]);
+            "%u, %u, %u, %u, %u, %u, %u, {%u, %u, %u}};\n",
+            argv[2], of_none[0], of_none[1], of_none[2], of_none[3], of_none[4], of_none[5], of_none[6],
+            of_none[7], of_none[8], of_none[9]);
     return fclose(f) != 0;
 }
