@@ -149,10 +149,12 @@ static inline __attribute__((always_inline)) bool call_is_hot(cpu *c, const op *
     return __builtin_expect(++*count % HOT_CALL == 0, 0);
 }
 
-// Whether the budget is used up at a branch's target.
-static inline __attribute__((always_inline)) bool budget_ends(const cpu *c, const op *target)
+// Accounts for the branch from o to target; true if the budget is used up.
+static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, const op *o, const op *target)
 {
-    return c->retired_bias + (int64_t)(intptr_t)target >= 0;
+    int64_t bias = c->retired_bias + (int64_t)(intptr_t)(o + 1);
+    c->retired_bias = bias - (int64_t)(intptr_t)target;
+    return bias >= 0;
 }
 
 // Where the direct branch at o goes, and what it adds to retired_bias. Code that is made for one op knows.
@@ -172,8 +174,7 @@ static inline __attribute__((always_inline)) bool budget_ends(const cpu *c, cons
 #define TAKE_BACKWARD_TO(o, to, GO)                                                                          \
     do {                                                                                                     \
         op *target = (to);                                                                                   \
-        c->retired_bias += BRANCH_BIAS(o);                                                                   \
-        if (__builtin_expect(budget_ends(c, target), 0)) {                                                   \
+        if (__builtin_expect(branch_ends_budget(c, o, target), 0)) {                                         \
             (o)->count++;                                                                                    \
             return interp_stop_at(c, target, STOP_BUDGET);                                                   \
         }                                                                                                    \
@@ -185,8 +186,7 @@ static inline __attribute__((always_inline)) bool budget_ends(const cpu *c, cons
 #define CALL_BACKWARD(o)                                                                                     \
     do {                                                                                                     \
         op *target = BRANCH_TARGET(o);                                                                       \
-        c->retired_bias += BRANCH_BIAS(o);                                                                   \
-        if (__builtin_expect(budget_ends(c, target), 0))                                                     \
+        if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
             return interp_stop_at(c, target, STOP_BUDGET);                                                   \
         if (call_is_hot(c, target))                                                                          \
             return interp_hot_target(c, target, code);                                                       \
@@ -199,8 +199,7 @@ static inline __attribute__((always_inline)) bool budget_ends(const cpu *c, cons
         if (__builtin_expect((to & 0x00ffffff00000003) != 0, 0))                                             \
             return interp_wild_target(c, o, to);                                                             \
         op *target = op_at(c, (uint32_t)to);                                                                 \
-        c->retired_bias += (int64_t)(intptr_t)((o) + 1) - (int64_t)(intptr_t)target;                         \
-        if (__builtin_expect(budget_ends(c, target), 0))                                                     \
+        if (__builtin_expect(branch_ends_budget(c, o, target), 0))                                           \
             return interp_stop_at(c, target, STOP_BUDGET);                                                   \
         if (__builtin_expect(to == c->return_pc, 0))                                                         \
             return interp_stop_at(c, target, STOP_RETURN);                                                   \
