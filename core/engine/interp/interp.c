@@ -190,13 +190,15 @@ DEFINE(do_live)
     return ((handler_function *)(code + (int32_t)dispatch_recall(d, pc_of(c, o))))(c, o, code);
 }
 
-// Runs from o until a stop.
+// Runs from o until a stop. What blocks find in registers takes time to put there: a vector instruction's
+// handler comes back here each time.
 static void run_from(cpu *c, op *o)
 {
+    const struct guest *g = guest_of(c);
     const char *code = (const char *)decode_first;
     while (o) {
         ON_DISPATCH(c, o);
-        o = interp_enter(c, o, code);
+        o = g->translating || g->blocks ? interp_enter(c, o, code) : HANDLER(o)(c, o, code);
     }
 }
 

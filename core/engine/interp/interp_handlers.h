@@ -104,7 +104,8 @@ typedef op *handler_function(cpu *c, op *o, const char *code);
 #define GO_TO GO_ON
 #endif
 
-// Runs the handler of the op that comes next, and what follows up to a stop, or to the op that it returns.
+// Runs the handler of the op that comes next, which may be a block, and what follows up to a stop, or to the
+// op that it returns.
 #ifdef TRANSLATE
 op *interp_enter(cpu *c, op *o, const char *code);
 #else
