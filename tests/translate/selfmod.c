@@ -38,15 +38,14 @@ static void change_behind_branch(void)
 {
     enum { PAGE_WORDS = 1024 };
     uint32_t *code = mmap((void *)0x20000000, 3 * 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     code[0] = 0xb4000000 | PAGE_WORDS << 5; // cbz x0, the second page
     code[1] = 0x14000000 | (2 * PAGE_WORDS - 1); // b the third one
     __builtin___clear_cache((char *)code, (char *)(code + 2));
+    write_code(code + PAGE_WORDS, 7);
     for (unsigned n = 1; n <= 6; n++) {
         uint64_t sum = 0;
         write_code(code + PAGE_WORDS * (1 + n % 2), n);
-        if (n == 1)
-            write_code(code + PAGE_WORDS, 7);
         for (unsigned i = 0; i < 50; i++)
             sum = ((function *)(uintptr_t)code)(sum) % 60;
         printf("changed behind a branch: %llu\n", (unsigned long long)sum);

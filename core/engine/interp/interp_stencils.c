@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) void require_aligned(cpu *c, const 
 #define GO_TO(target)                                                                                        \
     do {                                                                                                     \
         block = (target);                                                                                    \
-        SIBLING(stencil_exit, last, before, flag_a, flag_b);                                                 \
+        SIBLING(stencil_exit, first, second, flag_a, flag_b);                                                \
     } while (0)
 
 #include "core/engine/interp/interp_handlers.h"
@@ -104,8 +104,8 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
 #define USES(name, register) ((reads_##name | writes_##name) & (register))
 #define WRITES(name, register) (writes_##name & (register))
 #define COPY(name, slot, which)                                                                              \
-    uint64_t copy_##slot = (which) == 1            ? last                                                    \
-                           : (which) == 2          ? before                                                  \
+    uint64_t copy_##slot = (which) == 1            ? first                                                   \
+                           : (which) == 2          ? second                                                  \
                            : WRITES(name, X##slot) ? REGISTER(slot)                                          \
                                                    : 0
 #define OPERAND(name, slot, which) ((which) || WRITES(name, X##slot) ? &copy_##slot : &REGISTER(slot))
@@ -163,10 +163,10 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
         if ((written)&Xn)                                                                                    \
             REGISTER(n) = copy_n;                                                                            \
         if ((written)&Xd && (written) & (Xm | Xn))                                                           \
-            before = (written)&Xm ? copy_m : copy_n;                                                         \
+            second = (written)&Xm ? copy_m : copy_n;                                                         \
         if ((written) & (Xd | Xn))                                                                           \
-            last = (written)&Xd ? copy_d : copy_n;                                                           \
-        SIBLING(stencil_next, last, before, flag_a, flag_b);                                                 \
+            first = (written)&Xd ? copy_d : copy_n;                                                          \
+        SIBLING(stencil_next, first, second, flag_a, flag_b);                                                \
     }
 #define OP_FORM(name, variant, given, form) OP_WRITING(name, variant, given, form, writes_##name)
 #define OP_FEW_FORMS(name, variant, given)                                                                   \
@@ -194,8 +194,8 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
         BEGIN_FORM(name, form);                                                                              \
         given;                                                                                               \
         if (sem_##name(c, &with.o))                                                                          \
-            SIBLING(stencil_aside, last, before, flag_a, flag_b);                                            \
-        SIBLING(stencil_next, last, before, flag_a, flag_b);                                                 \
+            SIBLING(stencil_aside, first, second, flag_a, flag_b);                                           \
+        SIBLING(stencil_next, first, second, flag_a, flag_b);                                                \
     }
 #define CONDITION_VARIANT(name, variant, given)                                                              \
     CONDITION_FORM(name, variant, given, 0)                                                                  \
@@ -344,21 +344,21 @@ STENCIL(dispatch, 0, 15)
 STENCIL(door, 0, 15)
 {
     if (block->handler != (uint32_t)(uintptr_t)hole_self)
-        SIBLING(stencil_dispatch, last, before, flag_a, flag_b);
-    SIBLING(stencil_next, last, before, flag_a, flag_b);
+        SIBLING(stencil_dispatch, first, second, flag_a, flag_b);
+    SIBLING(stencil_next, first, second, flag_a, flag_b);
 }
 
 // Keeps what is at hand first as the second.
 STENCIL(keep, 0, 15)
 {
-    SIBLING(stencil_next, last, last, flag_a, flag_b);
+    SIBLING(stencil_next, first, first, flag_a, flag_b);
 }
 
 // Behind a conditional branch that is not taken.
 STENCIL(not_taken, 0, 15)
 {
     COUNT(not_taken);
-    SIBLING(stencil_next, last, before, flag_a, flag_b);
+    SIBLING(stencil_next, first, second, flag_a, flag_b);
 }
 
 // What has no stencil, or too long a one.
@@ -377,7 +377,7 @@ STENCIL(leave, 0, 15)
 
 // What is aside of a conditional branch: it is taken, forward, backward, or to where the block begins. Should
 // something else have come to stand there, it is come to when the loop is hot once more, or has been left.
-#define GO_TO_START(block) SIBLING(stencil_start, last, before, flag_a, flag_b)
+#define GO_TO_START(block) SIBLING(stencil_start, first, second, flag_a, flag_b)
 #define TAKEN(variant, TAKE)                                                                                 \
     STENCIL(taken, variant, 15)                                                                              \
     {                                                                                                        \

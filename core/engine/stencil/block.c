@@ -17,7 +17,7 @@ enum {
     ROOM = 16 << 10, // for any block
     ALIGNMENT = 16,
     EXITS_MOST = MEMORY_BYTES / 64,
-    REACH = 1 << 30, // behind it no block begins: branch counts of what is there are out of reach
+    REACH = 1 << 30, // behind it no exit is led to a block: branch counts are out of reach there, too
     UNKNOWN = STENCIL_FLAGS_KINDS,
     NO_REGISTER = 255,
 };
@@ -203,11 +203,24 @@ static const struct stencil *choose(const struct blocks *b, enum insn id, const 
     return numbers[FORM_WIDE] ? &l->all[numbers[FORM_WIDE]] : call;
 }
 
+// What an instruction does with general registers: its operands that are written, as in isa_info, and sets of
+// registers.
+struct usage {
+    uint32_t written, reads, writes;
+};
+
+static struct usage usage_of(enum insn id, const op *o)
+{
+    const bool nowhere = classes[id] == COMPARING && o->d == REG_SINK;
+    const uint32_t written = isa_info[id].writes & ~(nowhere ? (uint32_t)Xd : 0);
+    return (struct usage){written, isa_registers(isa_info[id].reads, o).x, isa_registers(written, o).x};
+}
+
 // Where memory has been accessed behind the instruction.
-static void learn_access(enum insn id, const op *o, struct known *k)
+static void learn_access(enum insn id, const op *o, const struct usage *u, struct known *k)
 {
     const uint32_t writes = isa_info[id].writes;
-    k->accessed &= ~isa_registers(writes, o).x;
+    k->accessed &= ~u->writes;
     if (!addressing[id] || (writes & Xd && o->d == o->n) || (writes & Xm && o->m == o->n))
         return;
     k->accessed |= 1u << o->n;
@@ -216,36 +229,36 @@ static void learn_access(enum insn id, const op *o, struct known *k)
                                                          : 0;
 }
 
-static uint32_t written_by(enum insn id, const op *o)
+// See OP_WRITING: what is written goes to the first register at hand, and to the second only what else is.
+static bool writes_second(uint32_t written)
 {
-    const bool nowhere = classes[id] == COMPARING && o->d == REG_SINK;
-    return nowhere ? isa_info[id].writes & ~(uint32_t)Xd : isa_info[id].writes;
+    return written & Xd && written & (Xm | Xn);
 }
 
-// Which registers the stencil leaves at hand: see OP_WRITING.
-static void learn_at_hand(uint32_t writes, const op *o, struct known *k)
+static void learn_at_hand(const struct usage *u, const op *o, struct known *k)
 {
-    const uint32_t registers = isa_registers(writes, o).x;
+    const uint32_t written = u->written;
     for (unsigned i = 0; i < 2; i++)
-        if (k->at_hand[i] <= REG_SP && registers >> k->at_hand[i] & 1)
+        if (k->at_hand[i] <= REG_SP && u->writes >> k->at_hand[i] & 1)
             k->at_hand[i] = NO_REGISTER;
-    if (writes & (Xd | Xn))
-        k->at_hand[0] = writes & Xd ? o->d : o->n;
-    if (writes & Xd && writes & (Xm | Xn))
-        k->at_hand[1] = writes & Xm ? o->m : o->n;
+    if (written & (Xd | Xn))
+        k->at_hand[0] = written & Xd ? o->d : o->n;
+    if (writes_second(written))
+        k->at_hand[1] = written & Xm ? o->m : o->n;
     // What an instruction writes twice is not at hand as it is in the end.
-    if (writes & Xd && ((writes & Xn && o->d == o->n) || (writes & Xm && o->d == o->m)))
+    if (writes_second(written) && ((written & Xn && o->d == o->n) || (written & Xm && o->d == o->m)))
         k->at_hand[0] = k->at_hand[1] = NO_REGISTER;
 }
 
-static void learn(const struct blocks *b, const struct stencil *s, enum insn id, const op *o, struct known *k)
+static void learn(const struct blocks *b, const struct stencil *s, enum insn id, const op *o,
+                  const struct usage *u, struct known *k)
 {
-    learn_access(id, o, k);
+    learn_access(id, o, u, k);
     k->flags = flags_behind(id, k->flags);
     if (s == &b->level->all[b->level->call])
         k->at_hand[0] = k->at_hand[1] = NO_REGISTER;
     else
-        learn_at_hand(written_by(id, o), o, k);
+        learn_at_hand(u, o, k);
 }
 
 // ---- making one ----
@@ -385,16 +398,6 @@ struct plan {
     size_t size, aside_size;
 };
 
-// What an instruction does with general registers.
-struct usage {
-    uint32_t reads, writes, written; // written: those of isa_info
-};
-
-static bool writes_first_only(uint32_t written)
-{
-    return written & (Xd | Xn) && !(written & Xd && written & (Xm | Xn));
-}
-
 // Whether what is at hand first is to take the place of the second, as the first of the instructions writes
 // another there: if it is read before the second is.
 static bool should_keep(const struct known *k, const struct usage *u, unsigned count)
@@ -409,7 +412,7 @@ static bool should_keep(const struct known *k, const struct usage *u, unsigned c
             is_written = u[i].writes >> number & 1;
         }
     }
-    return writes_first_only(u->written) && when[0] < when[1];
+    return u->written & (Xd | Xn) && !writes_second(u->written) && when[0] < when[1];
 }
 
 static void plan_block(const struct blocks *b, uint32_t pc, const enum insn *ids, const op *ops,
@@ -419,11 +422,8 @@ static void plan_block(const struct blocks *b, uint32_t pc, const enum insn *ids
     const struct stencil *none = &l->all[0];
     struct known known = {.flags = UNKNOWN, .at_hand = {NO_REGISTER, NO_REGISTER}};
     struct usage usage[BLOCK_MOST];
-    for (unsigned i = 0; i < count; i++) {
-        const uint32_t written = written_by(ids[i], &ops[i]);
-        usage[i] = (struct usage){isa_registers(isa_info[ids[i]].reads, &ops[i]).x,
-                                  isa_registers(written, &ops[i]).x, written};
-    }
+    for (unsigned i = 0; i < count; i++)
+        usage[i] = usage_of(ids[i], &ops[i]);
     p->size = door_size(b);
     for (unsigned i = 0; i < count; i++, p->count++) {
         const uint32_t at = pc + 4 * i;
@@ -439,7 +439,7 @@ static void plan_block(const struct blocks *b, uint32_t pc, const enum insn *ids
         p->not_taken[i] = isa_info[ids[i]].kind == KIND_CONDITION ? &l->all[l->not_taken] : none;
         p->size += p->keep[i]->size + p->chosen[i]->size + p->not_taken[i]->size;
         p->aside_size += p->aside[i]->size;
-        learn(b, p->chosen[i], ids[i], &ops[i], &known);
+        learn(b, p->chosen[i], ids[i], &ops[i], &usage[i], &known);
     }
     if (!p->count)
         return;

@@ -90,8 +90,8 @@ struct pinned {
 // memory takes some cycles.
 #define STENCIL_CALL __attribute__((preserve_none)) // in r12 to r15, rdi, rsi, rdx, rcx, r8, r9
 #define STENCIL_PARAMETERS                                                                                   \
-    const char *code, uint64_t beyond, char *counts, uint8_t *memory, cpu *c, op *block, uint64_t last,      \
-        uint64_t before, uint64_t flag_a, uint64_t flag_b
+    const char *code, uint64_t beyond, char *counts, uint8_t *memory, cpu *c, op *block, uint64_t first,     \
+        uint64_t second, uint64_t flag_a, uint64_t flag_b
 #define STENCIL_FUNCTION(name) typedef STENCIL_CALL op *name(STENCIL_PARAMETERS)
 
 struct hole {
@@ -115,8 +115,8 @@ struct stencils {
     const uint16_t *numbers; // in all, of each variant's FORM_COUNT forms; 0: there is none
     const uint16_t *first; // in numbers, by enum insn: of variant 0; 0: the instruction has no stencil
     const void *const *hosts; // functions of ours
-    uint16_t end, not_taken, call, leave, dispatch, door, keep,
-        taken[3]; // in all: those that are of no instruction
+    // In all: those that are of no instruction.
+    uint16_t end, not_taken, call, leave, dispatch, door, keep, taken[3];
 };
 
 #define STENCILS_OF(level) extern const struct stencils stencils_##level;

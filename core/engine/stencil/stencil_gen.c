@@ -161,11 +161,11 @@ static const char *name_of(const Elf64_Rela *r)
     return object.names + object.symbols[ELF64_R_SYM(r->r_info)].st_name;
 }
 
-// The relocation at that place of a jump to the symbol, or NULL.
+// The relocation at that place of a jump to the symbol, or to any if that is NULL; NULL if there is none.
 static Elf64_Rela *jump_to(Elf64_Rela *relocations, size_t count, const char *symbol, size_t at)
 {
     for (size_t i = 0; i < count; i++)
-        if (relocations[i].r_offset == at && strcmp(name_of(&relocations[i]), symbol) == 0)
+        if (relocations[i].r_offset == at && (!symbol || strcmp(name_of(&relocations[i]), symbol) == 0))
             return &relocations[i];
     return NULL;
 }
@@ -177,9 +177,7 @@ static void turn_round(uint8_t *code, size_t size, Elf64_Rela *relocations, size
     const size_t jump = size - JUMP_BYTES, condition = jump - 6;
     Elf64_Rela *to_next =
         size < JUMP_BYTES + 6 ? NULL : jump_to(relocations, count, "stencil_next", jump - 4);
-    Elf64_Rela *elsewhere = jump_to(relocations, count, "stencil_aside", jump + 1);
-    if (!elsewhere)
-        elsewhere = jump_to(relocations, count, "stencil_dispatch", jump + 1);
+    Elf64_Rela *elsewhere = jump_to(relocations, count, NULL, jump + 1);
     if (!to_next || !elsewhere || code[condition] != 0x0f || code[condition + 1] >> 4 != 8 ||
         code[jump] != JUMP)
         return;
