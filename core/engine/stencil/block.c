@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/engine/code_memory.h"
 #include "core/isa/cpu.h"
@@ -17,18 +16,19 @@ enum {
     ROOM = 16 << 10, // for any block
     ALIGNMENT = 16,
     EXITS_MOST = MEMORY_BYTES / 64,
-    REACH = 1 << 30, // behind it no exit is led to a block: branch counts are out of reach there, too
+    TARGETS_MOST = EXITS_MOST,
+    TARGET_LISTS = 1 << 14,
     UNKNOWN = STENCIL_FLAGS_KINDS,
     NO_REGISTER = 255,
 };
 
-// Where exits of blocks lead to.
+// Where exits of blocks lead to, and blocks begin.
 struct target {
+    uint32_t pc;
+    uint32_t next; // of those whose pc has the same list, or 0
     uint32_t door; // of the block that begins there, an offset in the code memory; 0: there is none
     uint32_t exits; // the first that leads there; 0: none does
 };
-
-#define TARGETS_BYTES (REACH / 4 * sizeof(struct target))
 
 struct exit {
     uint32_t at; // the offset of its displacement in the code memory
@@ -42,9 +42,10 @@ struct blocks {
     struct code_memory memory; // of size 0: the host denied it
     uint64_t *starts; // a bit for each ALIGNMENT bytes of it: a block's code begins there
     size_t dispatch; // the offset of what exits lead to where there is no block
-    struct target *targets; // by pc / 4, up to REACH
-    struct exit *exits; // but for exits[0]
-    uint32_t exit_count;
+    struct target *targets; // but for targets[0]
+    struct exit *exits; // likewise
+    uint32_t target_count, exit_count;
+    uint32_t target_lists[TARGET_LISTS]; // the first of each; what is near in the program is near here
 };
 
 static bool has_copy; // a process that has this one's code memory, too
@@ -334,12 +335,26 @@ static void lead(const struct blocks *b, uint32_t at, size_t to)
     memcpy(b->memory.write + at, &distance, sizeof distance);
 }
 
+// The target at pc, which becomes one; NULL: there is no room for more.
+static struct target *target_at(struct blocks *b, uint32_t pc)
+{
+    uint32_t *list = &b->target_lists[pc / 4 % TARGET_LISTS];
+    for (uint32_t i = *list; i; i = b->targets[i].next)
+        if (b->targets[i].pc == pc)
+            return &b->targets[i];
+    if (b->target_count == TARGETS_MOST)
+        return NULL;
+    b->targets[++b->target_count] = (struct target){.pc = pc, .next = *list};
+    *list = b->target_count;
+    return &b->targets[*list];
+}
+
 // The displacement leads to the block at pc from now on, when there is one.
 static void note_exit(struct blocks *b, uint32_t at, uint32_t pc)
 {
-    if (pc >= REACH || b->exit_count == EXITS_MOST)
+    struct target *t = target_at(b, pc);
+    if (!t || b->exit_count == EXITS_MOST)
         return;
-    struct target *t = &b->targets[pc / 4];
     b->exits[++b->exit_count] = (struct exit){at, t->exits};
     t->exits = b->exit_count;
     if (t->door)
@@ -349,9 +364,9 @@ static void note_exit(struct blocks *b, uint32_t at, uint32_t pc)
 // What a copy of this process may be running just now is left alone.
 static void note_door(struct blocks *b, uint32_t door, uint32_t pc)
 {
-    if (pc >= REACH)
+    struct target *t = target_at(b, pc);
+    if (!t)
         return;
-    struct target *t = &b->targets[pc / 4];
     t->door = door;
     for (uint32_t i = has_copy ? 0 : t->exits; i; i = b->exits[i].next)
         lead(b, b->exits[i].at, door);
@@ -538,9 +553,8 @@ struct blocks *blocks_create(const void *code, block_handler *handler)
     b->base = code;
     b->starts = calloc(MEMORY_BYTES / ALIGNMENT / 64, sizeof *b->starts);
     b->exits = calloc(EXITS_MOST + 1, sizeof *b->exits);
-    b->targets =
-        mmap(NULL, TARGETS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (b->starts && b->exits && b->targets != MAP_FAILED)
+    b->targets = calloc(TARGETS_MOST + 1, sizeof *b->targets);
+    if (b->starts && b->exits && b->targets)
         code_memory_create(&b->memory, MEMORY_BYTES, code);
     pthread_atfork(NULL, note_fork, NULL);
     const struct stencil *dispatch = &b->level->all[b->level->dispatch];
@@ -554,8 +568,7 @@ void blocks_destroy(struct blocks *b)
 {
     if (b) {
         code_memory_destroy(&b->memory);
-        if (b->targets != MAP_FAILED)
-            munmap(b->targets, TARGETS_BYTES);
+        free(b->targets);
         free(b->exits);
         free(b->starts);
     }
