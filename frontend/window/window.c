@@ -180,6 +180,7 @@ static bool play(struct app *app)
         bool any = SDL_WaitEventTimeout(&event, sleep_time(app));
         for (; any; any = SDL_PollEvent(&event)) {
             events_take(app, &event);
+            update_mouse(app); // a click behind the key that closes a page is the game's already
         }
         input_flush(&app->input, app->session);
         pads_flush(&app->pads, app->session);
