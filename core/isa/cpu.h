@@ -77,11 +77,14 @@ enum fault_kind {
 
 // How often a conditional branch has gone either way, where it was interpreted. BRANCH_COUNT_MAX of one of
 // them is enough; more may have been counted. Where BR has led, that counts as taken, too:
-// of an instruction that is no conditional branch it is all that does.
+// of an instruction that is no conditional branch it is all that does. Instructions that lie 1 GiB apart
+// share them, so that a displacement of 32 bits reaches all.
 struct branch_counts {
     uint32_t not_taken, taken;
 };
 #define BRANCH_COUNT_MAX UINT16_MAX
+#define BRANCH_COUNTS (1u << 28) // of them; which are those of pc:
+#define BRANCH_COUNTS_AT(pc) ((pc) / 4 % BRANCH_COUNTS)
 
 typedef struct cpu {
     // What the interpreter touches all the time comes first, within short displacements.
@@ -110,7 +113,7 @@ typedef struct cpu {
     uint64_t stack_limit; // translated code makes no call with its stack pointer below
     _Alignas(8) const op *stepping; // the op that a copy of is run for translated code, else NULL
     _Alignas(8) uint32_t *call_counts; // of functions, by hash of their address; CALL_COUNTS of them
-    _Alignas(8) struct branch_counts *branch_counts; // by pc / 4; NULL without a translator
+    _Alignas(8) struct branch_counts *branch_counts; // BRANCH_COUNTS; NULL without a translator
     // set when an engine stops
     _Alignas(8) uint64_t pc;
     uint64_t wild_pc; // the target of an indirect branch that no op can have, else 0

@@ -13,10 +13,8 @@
 #include "../../core/core.h"
 #include "../../core/state/guest.h"
 
-enum {
-    CODE = 0x400000,
-    CODE_OFFSET = 4096, // from there to the first word, where cpu.pc is
-};
+#define CODE 0x400000ull // where programs are linked to
+enum { CODE_OFFSET = 4096 }; // from there to the first word, where cpu.pc is
 
 // What the engines know of a machine, which begins with it.
 static struct guest *guest_in(machine *m)
@@ -24,10 +22,10 @@ static struct guest *guest_in(machine *m)
     return (struct guest *)m;
 }
 
-// The program has the words, and data_bytes of writable memory at data, a page's beginning. The caller owns
-// the machine. Ends the process with status 1 and a message if there is none.
-static machine *load_words(const uint32_t *words, size_t count, uint64_t data, size_t data_bytes,
-                           enum machine_engine engine)
+// The program has the words, behind code, and data_bytes of writable memory at data, both a page's beginning.
+// The caller owns the machine. Ends the process with status 1 and a message if there is none.
+static machine *load_words(const uint32_t *words, size_t count, uint64_t code, uint64_t data,
+                           size_t data_bytes, enum machine_engine engine)
 {
     size_t size = CODE_OFFSET + count * sizeof *words;
     const struct {
@@ -42,10 +40,10 @@ static machine *load_words(const uint32_t *words, size_t count, uint64_t data, s
               .e_ehsize = sizeof(Elf64_Ehdr),
               .e_phentsize = sizeof(Elf64_Phdr),
               .e_phnum = 2,
-              .e_entry = CODE + CODE_OFFSET},
+              .e_entry = code + CODE_OFFSET},
         .p = {{.p_type = PT_LOAD,
                .p_flags = PF_R | PF_X,
-               .p_vaddr = CODE,
+               .p_vaddr = code,
                .p_filesz = size,
                .p_memsz = size,
                .p_align = 4096},

@@ -326,7 +326,7 @@ int main(int argc, char **argv)
             n++;
         }
     }
-    machine *m = load_words(code[0], program_count * WORDS, DATA, DATA_BYTES, MACHINE_ENGINE_INTERP);
+    machine *m = load_words(code[0], program_count * WORDS, CODE, DATA, DATA_BYTES, MACHINE_ENGINE_INTERP);
     struct guest *g = guest_in(m);
     memory_protect(&g->memory, READ_ONLY, 4096, PROT_READ);
     for (unsigned i = 0; i < DATA_BYTES; i += 8) { // what is loaded may be an address, too

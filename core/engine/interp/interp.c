@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) bool count_branch(cpu *c, const op 
 {
     if (!c->branch_counts)
         return true;
-    struct branch_counts *counts = &c->branch_counts[pc_of(c, o) / 4];
+    struct branch_counts *counts = &c->branch_counts[BRANCH_COUNTS_AT(pc_of(c, o))];
     uint32_t *count = taken ? &counts->taken : &counts->not_taken;
     return ++*count >= BRANCH_COUNT_MAX;
 }
@@ -91,7 +91,7 @@ static bool branch_is_counted(cpu *c, uint64_t pc)
 {
     if (!guest_of(c)->translating || !c->branch_counts)
         return false;
-    const struct branch_counts *counts = &c->branch_counts[pc / 4];
+    const struct branch_counts *counts = &c->branch_counts[BRANCH_COUNTS_AT(pc)];
     return counts->taken < BRANCH_COUNT_MAX && counts->not_taken < BRANCH_COUNT_MAX;
 }
 

@@ -207,7 +207,7 @@ static inline __attribute__((always_inline)) bool branch_ends_budget(cpu *c, con
         if ((insn) == INSN_blr && call_is_hot(c, target))                                                    \
             return interp_hot_target(c, target, code);                                                       \
         if ((insn) == INSN_br && c->branch_counts)                                                           \
-            c->branch_counts[(uint32_t)to / 4].taken++;                                                      \
+            c->branch_counts[BRANCH_COUNTS_AT((uint32_t)to)].taken++;                                        \
         GO_ON(target);                                                                                       \
     } while (0)
 

@@ -315,7 +315,7 @@ static int64_t filling(const struct blocks *b, const struct hole *h, const struc
     case HOLE_op: return p->index * size;
     case HOLE_target: return (p->index + (int64_t)o->disp) * size;
     case HOLE_bias: return (1 - (int64_t)o->disp) * size;
-    case HOLE_counts: return p->pc / 4 * (int64_t)sizeof(struct branch_counts);
+    case HOLE_counts: return BRANCH_COUNTS_AT(p->pc) * (int64_t)sizeof(struct branch_counts);
     case HOLE_pc: return (int32_t)p->pc;
     case HOLE_self: return distance_to(p->start, b->base);
     case HOLE_exit:

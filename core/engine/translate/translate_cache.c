@@ -134,7 +134,7 @@ static int compare_branches(const void *a, const void *b)
 // (The interpreter may be counting right now: a guess is good enough.)
 struct branch_counts branch_seen(const struct translator *t, uint32_t pc)
 {
-    struct branch_counts now = t->guest->cpu.branch_counts[pc / 4];
+    struct branch_counts now = t->guest->cpu.branch_counts[BRANCH_COUNTS_AT(pc)];
     const struct branch_record key = {.pc = pc};
     const struct branch_record *earlier =
         t->branches ? bsearch(&key, t->branches, t->branch_count, sizeof key, compare_branches) : NULL;

@@ -45,7 +45,7 @@ _Static_assert((int)REGION_PAGES_MAX <= (int)CACHED_PAGES_MAX &&
                    (int)REGION_LEFT_OUT_MAX <= (int)CACHED_LEFT_OUT_MAX,
                "a region fits into a cached object");
 
-#define BRANCH_COUNTS_BYTES (GUEST_SPACE / 4 * sizeof(struct branch_counts))
+#define BRANCH_COUNTS_BYTES (BRANCH_COUNTS * sizeof(struct branch_counts))
 
 enum slot_state {
     SLOT_COLD,
