@@ -187,7 +187,7 @@ static void step_number(struct app *app, const char *name, int *value, int least
 
 static void open_panel(struct app *app, unsigned page)
 {
-    panel_open(&app->panel, page, false);
+    panel_open(&app->panel, page, PAGES_COUNT, false);
     input_release_all(&app->input, app->session);
 }
 

@@ -34,7 +34,7 @@ static void release_all(struct app *app)
 
 static void open_panel(struct app *app, bool fresh)
 {
-    panel_open(&app->panel, PAGES_NEURAL, fresh);
+    panel_open(&app->panel, PAGES_NEURAL, PAGES_COUNT, fresh);
     release_all(app);
     app->dirty = true;
 }

@@ -91,8 +91,7 @@ void games_layout(struct app *app, struct sheet *s)
     static struct panel_row rows[PANEL_ROWS];
     char now[160];
     static const char *const title = "Which game?";
-    struct panel_view view = {
-        .hint = "↑ ↓ Enter   Esc quit", .titles = &title, .pages = 1, .rows = rows, .now = now};
+    struct panel_view view = {.hint = "↑ ↓ Enter   Esc quit", .titles = &title, .rows = rows, .now = now};
     view.count = list(app, rows, PANEL_ROWS);
     tell(app, view.count ? rows : NULL, now, sizeof now);
     panel_layout(&app->panel, s, &view);

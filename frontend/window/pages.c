@@ -351,10 +351,8 @@ void pages_layout(struct app *app, struct sheet *s)
     for (int i = 0; i < PAGES_COUNT; i++) {
         titles[i] = pages[i]->title;
     }
-    struct panel_view view = {.titles = titles,
-                              .pages = PAGES_COUNT,
-                              .now = page->tell ? now : NULL,
-                              .plot = page->graph ? &app->overlay.plot : NULL};
+    struct panel_view view = {
+        .titles = titles, .now = page->tell ? now : NULL, .plot = page->graph ? &app->overlay.plot : NULL};
     view.rows = pages_rows(app, &view.count);
     size_t selected = app->panel.selected;
     if (page->tell) {

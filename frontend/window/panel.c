@@ -24,9 +24,9 @@ enum {
 
 // ---- moving about ----
 
-void panel_open(struct panel *p, unsigned page, bool fresh)
+void panel_open(struct panel *p, unsigned page, unsigned pages, bool fresh)
 {
-    *p = (struct panel){.open = true, .fresh = fresh, .page = page, .pages = p->pages};
+    *p = (struct panel){.open = true, .fresh = fresh, .page = page, .pages = pages};
 }
 
 static enum panel_answer move(struct panel *p, long row, size_t count)
@@ -39,7 +39,7 @@ static enum panel_answer move(struct panel *p, long row, size_t count)
 static enum panel_answer turn(struct panel *p, int by)
 {
     int pages = (int)p->pages;
-    panel_open(p, pages ? (unsigned)(((int)p->page + by + pages) % pages) : 0, false);
+    panel_open(p, (unsigned)(((int)p->page + by + pages) % pages), p->pages, false);
     return PANEL_MOVED;
 }
 
@@ -177,13 +177,13 @@ static void add_row(struct sheet *s, SDL_Rect at, const struct columns *c, const
 }
 
 // Units beside the title of a page: as many as let all stand in a line, if that is possible.
-static int tab_pad(const struct sheet *s, int width, const struct panel_view *v)
+static int tab_pad(const struct sheet *s, int width, const struct panel *p, const struct panel_view *v)
 {
     int pad = TAB_PAD, titles = 0;
-    for (unsigned i = 0; i < v->pages; i++) {
+    for (unsigned i = 0; i < p->pages; i++) {
         titles += font_width(s->fonts, STYLE_TEXT, v->titles[i]);
     }
-    while (pad > TAB_PAD_LEAST && titles + (int)v->pages * 2 * sheet_px(s, pad) > width) {
+    while (pad > TAB_PAD_LEAST && titles + (int)p->pages * 2 * sheet_px(s, pad) > width) {
         pad--;
     }
     return sheet_px(s, pad);
@@ -193,8 +193,8 @@ static int tab_pad(const struct sheet *s, int width, const struct panel_view *v)
 static int add_tabs(struct sheet *s, int x, int y, int width, const struct panel *p,
                     const struct panel_view *v)
 {
-    int from = x, row = sheet_px(s, TABS), top = y, pad = tab_pad(s, width, v);
-    for (unsigned i = 0; i < v->pages; i++) {
+    int from = x, row = sheet_px(s, TABS), top = y, pad = tab_pad(s, width, p, v);
+    for (unsigned i = 0; i < p->pages; i++) {
         int own = font_width(s->fonts, STYLE_TEXT, v->titles[i]) + 2 * pad;
         if (x > from && x + own > from + width) {
             x = from;
@@ -212,10 +212,10 @@ static int add_tabs(struct sheet *s, int x, int y, int width, const struct panel
     return y + row - top;
 }
 
-static int tabs_height(const struct sheet *s, int width, const struct panel_view *v)
+static int tabs_height(const struct sheet *s, int width, const struct panel *p, const struct panel_view *v)
 {
-    int x = 0, lines = 1, pad = tab_pad(s, width, v);
-    for (unsigned i = 0; i < v->pages; i++) {
+    int x = 0, lines = 1, pad = tab_pad(s, width, p, v);
+    for (unsigned i = 0; i < p->pages; i++) {
         int own = font_width(s->fonts, STYLE_TEXT, v->titles[i]) + 2 * pad;
         if (x && x + own > width) {
             x = 0;
@@ -290,7 +290,6 @@ static void scroll(struct panel *p, size_t count)
 
 void panel_layout(struct panel *p, struct sheet *s, const struct panel_view *v)
 {
-    p->pages = v->pages;
     int edge = sheet_px(s, EDGE), pad = sheet_px(s, PAD), most = sheet_px(s, WIDTH);
     int width = (most < s->width - 2 * edge ? most : s->width - 2 * edge) - 2 * pad;
     bool pictures = false;
@@ -301,7 +300,7 @@ void panel_layout(struct panel *p, struct sheet *s, const struct panel_view *v)
     int bottom = sheet_status_bar(s) - 2 * edge - sheet_px(s, 32);
     struct columns columns =
         measure(s, v, width - sheet_px(s, 20) - (pictures ? sheet_px(s, 2 * ROW_PICTURE) : 0));
-    int head = sheet_px(s, 28) + tabs_height(s, width, v) + sheet_px(s, 8);
+    int head = sheet_px(s, 28) + tabs_height(s, width, p, v) + sheet_px(s, 8);
     int room = bottom - edge - 2 * sheet_px(s, 10) - head;
     bool small = room < sheet_px(s, NOW + 8 * ROW);
     int now = v->now || !columns.meaning ? sheet_px(s, small ? NOW_LEAST : NOW) : 0;

@@ -44,7 +44,8 @@ struct panel {
     size_t shown; // rows, at the last drawing
 };
 
-void panel_open(struct panel *p, unsigned page, bool fresh);
+// At the page, one of so many.
+void panel_open(struct panel *p, unsigned page, unsigned pages, bool fresh);
 
 enum panel_answer {
     PANEL_NOTHING, // not for the panel
@@ -63,7 +64,6 @@ enum panel_answer panel_mouse(struct panel *p, const SDL_Event *event, int choic
 struct panel_view {
     const char *hint; // what can be done here, if it is not the usual; else NULL
     const char *const *titles; // of all pages
-    unsigned pages;
     const struct panel_row *rows;
     size_t count;
     const char *now; // what the selected row is doing; "": nothing; NULL: rows of this page do nothing

@@ -11,17 +11,17 @@
 #define GLANCE 60 // characters
 #define HINT_SHOWN_MS 15000
 
-static void drop_first(struct toasts *t)
+static void drop(struct toasts *t, unsigned number)
 {
-    memmove(&t->items[0], &t->items[1], sizeof t->items[0] * (TOASTS - 1));
+    memmove(&t->items[number], &t->items[number + 1], sizeof t->items[0] * (TOASTS - 1 - number));
     t->count--;
-    t->until = 0;
+    t->until = number ? t->until : 0;
 }
 
 void toast_add(struct toasts *t, const char *format, ...)
 {
     if (t->until || t->count == TOASTS) {
-        drop_first(t);
+        drop(t, 0);
     }
     va_list arguments;
     va_start(arguments, format);
@@ -38,11 +38,13 @@ void toast_add_hint(struct toasts *t, const char *text, const char *hint)
 
 bool toast_drop_hint(struct toasts *t)
 {
-    bool shown = t->until && *t->items[0].hint;
-    if (shown) {
-        drop_first(t);
+    for (unsigned i = 0; i < t->count; i++) {
+        if (*t->items[i].hint) {
+            drop(t, i);
+            return true;
+        }
     }
-    return shown;
+    return false;
 }
 
 bool toast_expire(struct toasts *t)
@@ -50,7 +52,7 @@ bool toast_expire(struct toasts *t)
     uint64_t now = SDL_GetTicks64();
     bool changed = t->until && t->until <= now;
     if (changed) {
-        drop_first(t);
+        drop(t, 0);
     }
     if (t->count && !t->until) {
         size_t length = strlen(t->items[0].text);

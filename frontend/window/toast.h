@@ -24,7 +24,7 @@ void toast_add(struct toasts *t, const char *format, ...) __attribute__((format(
 
 // One with a hint behind it, which is shown for a long time.
 void toast_add_hint(struct toasts *t, const char *text, const char *hint);
-// Drops that; returns whether it was shown.
+// Drops that, shown or not yet; returns whether there was one.
 bool toast_drop_hint(struct toasts *t);
 
 // Drops what is over; returns whether anything is to be drawn anew.

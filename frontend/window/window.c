@@ -341,7 +341,7 @@ static bool nothing_to_play(const struct app *app, const struct failure *failure
 // Asks which game, with the pictures that they begin with: app->next. False: the user has left.
 static bool pick_game(struct app *app)
 {
-    panel_open(&app->panel, 0, false); // the only page
+    panel_open(&app->panel, 0, 1, false);
     app->dirty = true;
     while (app->next.count == 0 && app->panel.open && !interrupt_seen()) {
         SDL_Event event;

@@ -286,10 +286,13 @@ static void panels(void)
                        : page == PAGES_STATES  ? list_states(rows)
                                                : pages[page]->list(&app, rows, PANEL_ROWS);
         for (size_t selected = 0; selected <= count; selected++) {
-            struct panel p = {.open = true, .fresh = selected == count, .page = page, .selected = selected};
+            struct panel p = {.open = true,
+                              .fresh = selected == count,
+                              .page = page,
+                              .pages = PAGES_COUNT,
+                              .selected = selected};
             struct panel_view view = {
                 .titles = titles,
-                .pages = PAGES_COUNT,
                 .rows = rows,
                 .count = count,
                 .now = pages[page]->tell
