@@ -185,12 +185,6 @@ static void step_number(struct app *app, const char *name, int *value, int least
     toast_add(&app->toasts, "%s %d %%", name, *value);
 }
 
-static void open_panel(struct app *app, unsigned page)
-{
-    panel_open(&app->panel, page, PAGES_COUNT, false);
-    input_release_all(&app->input, app->session);
-}
-
 static void set_dispatch(struct app *app, enum machine_dispatch dispatch)
 {
     if (!machine_has_dispatch(session_machine(app->session))) {
@@ -373,7 +367,10 @@ void controls_perform(struct app *app, enum action action, unsigned input)
         input_release_all(&app->input, app->session);
         pages_open_loop(app, 0);
         break;
-    case ACTION_HELP: open_panel(app, PAGES_HELP); break;
+    case ACTION_HELP:
+        input_release_all(&app->input, app->session);
+        panel_open(&app->panel, PAGES_HELP, PAGES_COUNT, false);
+        break;
     case ACTION_ALL_KEYS:
         if (strcmp(settings->direct[action], "-") == 0) {
             toast_add(&app->toasts, "all-keys needs a key of its own, to end it");
