@@ -45,8 +45,8 @@ hold() { # KEY SECONDS
     xdotool keyup "$1"
 }
 shot() { import -window root "$work/$1.png"; }
-# SHOT COMMAND…: takes screenshots until the command is content with one, five seconds long.
-shows() { until_true 5 eval "shot $1; $(printf '%q ' "${@:2}")"; }
+shows() { until_true 5 shot_is "$@"; } # SHOT COMMAND ARG…: takes screenshots until COMMAND SHOT ARG… succeeds
+shot_is() { shot "$1" && "$2" "$1" "${@:3}"; }
 bright() { at_least "$(part "$1" "${screen_width}x$screen_height+0+0" maxima)" "$2"; } # SHOT LEAST
 colourful() { [ "$(colours "$1")" -ge "$2" ]; } # SHOT LEAST
 colours() { identify -format '%k' "$work/$1.png"; }

@@ -346,6 +346,7 @@ int main(int argc, char **argv)
         checked += run;
         left += blocks ? blocks_length(g->blocks, op_at(&g->cpu, pc)->handler) != length : !run;
     }
+    // Of single words one in a hundred has no stencil, of which a sequence has some.
     if (blocks && left * (length > 1 ? 3 : 50) > checked) {
         printf("not ok words: %u of %u sequences are not whole in a block\n", left, checked);
         failures++;
