@@ -125,7 +125,7 @@ int headless_run(struct options *options, struct settings *settings)
             status = run(s, output, &launch, options->explain_loop);
             session_end(s);
         } else {
-            output_close(output, NULL);
+            output_abandon(output);
         }
     }
     launch_free(&launch);

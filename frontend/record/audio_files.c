@@ -51,16 +51,18 @@ static bool open_file(struct new_file *file, const char *path, struct failure *f
            fail(failure, STATUS_USAGE, "cannot write %s: %s", path, strerror(errno));
 }
 
+static void release(struct audio_files *f)
+{
+    XXH3_freeState(f->state);
+    free(f);
+}
+
 struct audio_files *audio_files_open(const char *wav, const char *hashes, struct failure *failure)
 {
     struct audio_files *f = memory_resize(NULL, sizeof *f);
     *f = (struct audio_files){.wav_path = wav, .hashes_path = hashes, .state = XXH3_createState()};
     if (!open_file(&f->wav, wav, failure) || !open_file(&f->hashes, hashes, failure)) {
-        if (f->wav.stream) {
-            new_file_discard(&f->wav);
-        }
-        XXH3_freeState(f->state);
-        free(f);
+        audio_files_abandon(f);
         return NULL;
     }
     XXH3_64bits_reset(f->state);
@@ -121,7 +123,13 @@ bool audio_files_close(struct audio_files *f)
     }
     bool good = commit(&f->wav, f->wav_path);
     good &= commit(&f->hashes, f->hashes_path);
-    XXH3_freeState(f->state);
-    free(f);
+    release(f);
     return good;
+}
+
+void audio_files_abandon(struct audio_files *f)
+{
+    new_file_discard(&f->wav);
+    new_file_discard(&f->hashes);
+    release(f);
 }

@@ -16,5 +16,7 @@ struct audio_files *audio_files_open(const char *wav, const char *hashes, struct
 void audio_files_add(struct audio_files *f, const int16_t (*samples)[2], size_t count);
 // Puts the files in place and frees f. False: one of them could not be written; the log says which and why.
 bool audio_files_close(struct audio_files *f);
+// Frees f; what was in their places stays.
+void audio_files_abandon(struct audio_files *f);
 
 #endif

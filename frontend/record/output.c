@@ -114,18 +114,9 @@ static bool share_stdout(const struct options *options, struct failure *failure)
     return good;
 }
 
-// Closes what is open of an output that could not be opened.
-static void abandon(struct output *o)
+static void release(struct output *o)
 {
-    if (o->states) {
-        states_close(o->states, false);
-    }
-    if (o->hashes.stream) {
-        new_file_discard(&o->hashes);
-    }
-    if (o->audio) {
-        audio_files_close(o->audio);
-    }
+    pthread_mutex_destroy(&o->lock);
     free(o);
 }
 
@@ -143,6 +134,7 @@ struct output *output_open(const struct options *options, const struct settings 
     }
     size_t size = sizeof(struct output) + options->screenshots.count * sizeof(bool);
     struct output *o = memory_zeroed(size);
+    pthread_mutex_init(&o->lock, NULL);
     o->states = states_open(options, launch, failure);
     bool good = o->states;
     if (good && options->frame_hash) {
@@ -157,13 +149,12 @@ struct output *output_open(const struct options *options, const struct settings 
         good = o->input;
     }
     if (!good) {
-        abandon(o);
+        output_abandon(o);
         return NULL;
     }
     o->options = options;
     o->settings = settings;
     o->launch = launch;
-    pthread_mutex_init(&o->lock, NULL);
     if (options->csv || options->json) {
         o->whole = record_start();
     }
@@ -266,7 +257,7 @@ void output_audio(struct output *o, const int16_t (*samples)[2], size_t count)
 static uint32_t timed_tics(struct session *s)
 {
     struct session_timing timing;
-    return s && session_get_timing(s, &timing) ? timing.tics : 0;
+    return session_get_timing(s, &timing) ? timing.tics : 0;
 }
 
 // Writes a recording that a key started, as two files named by the time; returns the CSV's path or NULL.
@@ -364,13 +355,11 @@ static bool report_unwritten(bool good, const char *path)
 bool output_close(struct output *o, struct session *s)
 {
     const struct options *options = o->options;
-    if (o->input && s) {
-        record_input(o, s);
-    }
+    record_input(o, s);
     if (o->input && !input_writer_close(o->input) && !o->failed) {
         cannot_record(o);
     }
-    bool good = !o->failed & states_close(o->states, s != NULL);
+    bool good = !o->failed & states_close(o->states);
     if (o->live) {
         char *saved, *told;
         output_toggle_recording(o, &saved, &told);
@@ -396,14 +385,12 @@ bool output_close(struct output *o, struct session *s)
         good &= report_unwritten(
             record_write_json(o->whole, options->json, o->launch, o->settings, timed_tics(s)), options->json);
     }
-    if (s && options->stats) {
+    if (options->stats) {
         good &= report_unwritten(stats_write(s, options->stats), options->stats);
     }
-    if (s) {
-        good &= profile_report(session_machine(s), options->profile, PROFILE_TIME);
-        good &= profile_report(session_machine(s), options->count, PROFILE_INSTRUCTIONS);
-    }
-    for (size_t i = 0; s && i < options->screenshots.count; i++) {
+    good &= profile_report(session_machine(s), options->profile, PROFILE_TIME);
+    good &= profile_report(session_machine(s), options->count, PROFILE_INSTRUCTIONS);
+    for (size_t i = 0; i < options->screenshots.count; i++) {
         if (!o->screenshots_done[i]) {
             log_line(LOG_ERROR, "%s: the game ended before frame %u", options->screenshots.items[i].path,
                      options->screenshots.items[i].frame);
@@ -414,7 +401,24 @@ bool output_close(struct output *o, struct session *s)
         report_recording(o, options->csv ? options->csv : options->json);
         record_free(o->whole);
     }
-    pthread_mutex_destroy(&o->lock);
-    free(o);
+    release(o);
     return good;
+}
+
+void output_abandon(struct output *o)
+{
+    if (o->input) {
+        input_writer_close(o->input);
+    }
+    if (o->states) {
+        states_free(o->states);
+    }
+    new_file_discard(&o->hashes);
+    if (o->audio) {
+        audio_files_abandon(o->audio);
+    }
+    if (o->whole) {
+        record_free(o->whole);
+    }
+    release(o);
 }

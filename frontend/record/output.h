@@ -55,6 +55,9 @@ void output_renew_stats(struct output *o, struct session *s);
 // been logged.
 bool output_close(struct output *o, struct session *s);
 
+// Frees o where no session has come about: what earlier runs have left in the places of its files stays.
+void output_abandon(struct output *o);
+
 // XXH3-64 of the 64,000 picture bytes and the 768 palette bytes, in this order.
 uint64_t output_frame_hash(const struct machine_frame *frame);
 

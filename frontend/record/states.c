@@ -114,17 +114,22 @@ void states_between(struct states *st, struct session *s)
     st->due = 0;
 }
 
-bool states_close(struct states *st, bool has_run)
+void states_free(struct states *st)
+{
+    free(st);
+}
+
+bool states_close(struct states *st)
 {
     const struct frame_orders *saves = &st->options->saves;
     bool good = !st->failed;
-    for (size_t i = 0; has_run && i < saves->count; i++) {
+    for (size_t i = 0; i < saves->count; i++) {
         if (!st->done[i]) {
             log_line(LOG_ERROR, "%s: the game ended before frame %u", saves->items[i].path,
                      saves->items[i].frame);
             good = false;
         }
     }
-    free(st);
+    states_free(st);
     return good;
 }

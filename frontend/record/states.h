@@ -20,7 +20,9 @@ bool states_begin(struct states *st, machine *m, struct input_writer *input, str
 void states_frame(struct states *st, struct session *s, const struct machine_frame *frame);
 // Saves what is due: see session_callbacks.between.
 void states_between(struct states *st, struct session *s);
-// False if one could not be written: that has been logged.
-bool states_close(struct states *st, bool has_run);
+// Frees st. False if one could not be written, or the game has ended before: that has been logged.
+bool states_close(struct states *st);
+// Frees st where nothing has been saved.
+void states_free(struct states *st);
 
 #endif

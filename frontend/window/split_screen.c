@@ -103,7 +103,7 @@ void split_screen_end(struct app *app)
         split_end(screen->split);
     }
     if (screen->states) {
-        states_close(screen->states, false);
+        states_free(screen->states);
     }
     screen->split = NULL;
     screen->states = NULL;

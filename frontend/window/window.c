@@ -487,7 +487,7 @@ static int play_one(struct app *app, struct failure *failure)
         split_screen_end(app);
         audio_close(app->audio);
         app->audio = NULL;
-        output_close(app->output, NULL);
+        output_abandon(app->output);
     }
     app->output = NULL;
     return status;
