@@ -184,6 +184,31 @@ void new_file_discard(struct new_file *file)
     file->stream = NULL;
 }
 
+bool copy_file(const char *from, const char *to)
+{
+    FILE *stream = fopen(from, "re");
+    struct new_file copy;
+    if (!stream || !new_file_open(&copy, to)) {
+        if (stream) {
+            fclose(stream);
+        }
+        return false;
+    }
+    char buffer[65536];
+    size_t n;
+    do {
+        n = fread(buffer, 1, sizeof buffer, stream);
+        fwrite(buffer, 1, n, copy.stream);
+    } while (n == sizeof buffer);
+    bool good = !ferror(stream);
+    fclose(stream);
+    if (!good) {
+        new_file_discard(&copy);
+        return false;
+    }
+    return new_file_commit(&copy);
+}
+
 bool write_whole_file(const char *path, const void *data, size_t size)
 {
     struct new_file file;

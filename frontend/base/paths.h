@@ -58,6 +58,9 @@ bool new_file_commit(struct new_file *file);
 bool new_file_commit_durably(struct new_file *file);
 void new_file_discard(struct new_file *file);
 
+// False: errno; what was at to stays.
+bool copy_file(const char *from, const char *to);
+
 // Writes size bytes as a whole file. False: errno tells why.
 bool write_whole_file(const char *path, const void *data, size_t size);
 // The same for a file of the program's own: what else is in its place, a link or a pipe, is replaced.

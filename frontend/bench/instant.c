@@ -270,32 +270,6 @@ static void finish(struct instant *in)
 
 // ---- what is kept of a difference ----
 
-static bool copy_file(const char *from, const char *to)
-{
-    char buffer[65536];
-    size_t got;
-    struct new_file out;
-    FILE *in = fopen(from, "re");
-    if (!in || !new_file_open(&out, to)) {
-        if (in) {
-            fclose(in);
-        }
-        return false;
-    }
-    bool good;
-    do {
-        got = fread(buffer, 1, sizeof buffer, in);
-        good = fwrite(buffer, 1, got, out.stream) == got;
-    } while (good && got == sizeof buffer);
-    good &= !ferror(in);
-    fclose(in);
-    if (!good) {
-        new_file_discard(&out);
-        return false;
-    }
-    return new_file_commit(&out);
-}
-
 static void keep_evidence(struct instant *in, const char *recording)
 {
     char stamp[32], text[sizeof in->state.text];

@@ -12,7 +12,7 @@
 #include "frontend/base/paths.h"
 #include "frontend/base/text.h"
 
-static bool ends_in_lmp(const char *name)
+bool demo_files_is_lmp(const char *name)
 {
     size_t length = strlen(name);
     return length > 4 && text_same(name + length - 4, ".lmp");
@@ -20,7 +20,7 @@ static bool ends_in_lmp(const char *name)
 
 char *demo_files_find(const char *given, const char *folder)
 {
-    const char *suffix = ends_in_lmp(given) ? "" : ".lmp";
+    const char *suffix = demo_files_is_lmp(given) ? "" : ".lmp";
     char *here = text_format("%s%s", given, suffix);
     char *kept = text_format("%s/%s%s", folder ? folder : ".", path_name(given), suffix);
     char *path = path_is_file(here) ? path_absolute(here) : path_is_file(kept) ? path_absolute(kept) : NULL;
@@ -41,7 +41,7 @@ char *demo_files_record(struct demo_recording *recording, const char *given, con
 {
     demo_files_free(recording);
     char *name = text_copy(path_name(given));
-    if (ends_in_lmp(name)) {
+    if (demo_files_is_lmp(name)) {
         name[strlen(name) - 4] = '\0';
     }
     if (!*name || !folder) {
@@ -65,8 +65,15 @@ char *demo_files_record(struct demo_recording *recording, const char *given, con
         }
     }
     recording->path = text_format("%s/%s.lmp", folder, name);
+    // One that is moved away behind the run takes no other's place until then.
+    for (unsigned i = 2; recording->target && changed(recording->path); i++) {
+        free(recording->path);
+        recording->path = text_format("%s/%s-%u.lmp", folder, name, i);
+    }
+    free(name);
     recording->before = changed(recording->path);
-    return name;
+    const char *chosen = path_name(recording->path);
+    return text_format("%.*s", (int)strlen(chosen) - 4, chosen);
 }
 
 // rename, or a copy where the target is on another file system.
@@ -75,27 +82,7 @@ static bool move_file(const char *from, const char *to)
     if (rename(from, to) == 0) {
         return true;
     }
-    FILE *stream = errno == EXDEV ? fopen(from, "re") : NULL;
-    struct new_file copy;
-    if (!stream || !new_file_open(&copy, to)) {
-        if (stream) {
-            fclose(stream);
-        }
-        return false;
-    }
-    char buffer[65536];
-    size_t n;
-    do {
-        n = fread(buffer, 1, sizeof buffer, stream);
-        fwrite(buffer, 1, n, copy.stream);
-    } while (n == sizeof buffer);
-    bool good = !ferror(stream);
-    fclose(stream);
-    if (!good) {
-        new_file_discard(&copy);
-        return false;
-    }
-    return new_file_commit(&copy) && unlink(from) == 0;
+    return errno == EXDEV && copy_file(from, to) && unlink(from) == 0;
 }
 
 void demo_files_finish(const struct demo_recording *recording)

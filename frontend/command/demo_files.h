@@ -11,6 +11,9 @@
 
 #define GUEST_DEMOS "/demos"
 
+// Whether a name ends in ".lmp".
+bool demo_files_is_lmp(const char *name);
+
 // The file that -playdemo or -timedemo means by given, here or in folder (NULL: none), with or without
 // ".lmp": absolute, on the heap; NULL if there is none, and given is the name of a lump.
 char *demo_files_find(const char *given, const char *folder);

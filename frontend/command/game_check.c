@@ -124,10 +124,11 @@ static bool check_demo(const struct options *options, const char *name, const st
     free(file);
     return there ||
            fail(failure, STATUS_USAGE,
-                "%s %s: there is no demo of that name: no file %s.lmp here%s%s, and no lump %s in %s%s. "
+                "%s %s: there is no demo of that name: no file %s%s here%s%s, and no lump %s in %s%s. "
                 "The WADs of most games have demo1, demo2 and demo3.",
-                name, given, given, demos ? " or in " : "", demos ? demos : "", given,
-                path_name(wads->items[0]), wads->count > 1 ? " and its add-ons" : "");
+                name, given, given, demo_files_is_lmp(given) ? "" : ".lmp", demos ? " or in " : "",
+                demos ? demos : "", given, path_name(wads->items[0]),
+                wads->count > 1 ? " and its add-ons" : "");
 }
 
 bool game_check(const struct options *options, const struct text_list *wads, const char *demos,

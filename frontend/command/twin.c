@@ -93,7 +93,8 @@ bool twin_open(struct twin *twin, struct options *options, struct settings *sett
 
 // ---- files ----
 
-static bool copy_file(const char *from, const char *to, int64_t *left)
+// No more than *left bytes. False: errno.
+static bool copy_at_most(const char *from, const char *to, int64_t *left)
 {
     int in = open(from, O_RDONLY | O_CLOEXEC),
         out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -117,7 +118,7 @@ static bool copy(const char *from, const char *to, int64_t *left)
     struct stat info;
     struct dirent **entries;
     if (lstat(from, &info) != 0 || !S_ISDIR(info.st_mode)) {
-        return !S_ISREG(info.st_mode) || copy_file(from, to, left);
+        return !S_ISREG(info.st_mode) || copy_at_most(from, to, left);
     }
     int count = path_make_folder(to) ? scandir(from, &entries, NULL, NULL) : -1;
     bool good = count >= 0;

@@ -129,19 +129,30 @@ static void describe(const struct state_summary *summary, char text[48])
 
 // ---- saving ----
 
+// Gives the file of a slot a second name, or a second copy where files cannot have two. False: neither will
+// do.
+static bool keep(const char *path, const char *kept)
+{
+    unlink(kept);
+    return link(path, kept) == 0 || copy_file(path, kept);
+}
+
 static void *write_slot(void *user)
 {
     struct slots *slots = user;
     struct failure failure = {0};
     char *path = path_of(slots, slots->slot, ""), *before = path_of(slots, slots->slot, ".before");
+    char *kept = path_of(slots, slots->slot, ".kept");
     if (!path_make_folder(slots->folder)) {
         fail(&failure, STATUS_USAGE, "the folder %s cannot be made: %s", slots->folder, strerror(errno));
     } else if (identify(slots, &failure)) {
-        // The old file stays under its name until the new one is there.
-        unlink(before);
-        bool had_before = link(path, before) == 0;
-        if (state_file_write(path, &slots->identity, &slots->summary, &slots->bytes, &failure)) {
-            slots->last = SAVING;
+        // The old file stays under its name until the new one is there, and the one before it until then.
+        bool had_before = path_is_file(path), is_kept = had_before && keep(path, kept);
+        if (!state_file_write(path, &slots->identity, &slots->summary, &slots->bytes, &failure)) {
+            unlink(kept);
+        } else {
+            bool can_undo = !had_before || (is_kept && rename(kept, before) == 0);
+            slots->last = can_undo ? SAVING : NOTHING;
             slots->last_slot = slots->slot;
             slots->had_before = had_before;
             char what[48];
@@ -151,6 +162,7 @@ static void *write_slot(void *user)
     }
     free(path);
     free(before);
+    free(kept);
     if (failure.text) {
         end_badly(slots, &failure);
     } else {
