@@ -82,4 +82,7 @@ struct app {
 // Any thread: the main loop is to look what there is.
 void app_wake(struct app *app);
 
+// Whether the panel or the loop page lies over the game and takes the input.
+bool app_covered(const struct app *app);
+
 #endif

@@ -256,7 +256,7 @@ static SDL_Scancode pad_key(unsigned input)
 static void button(struct app *app, unsigned input, bool down)
 {
     enum action action = app->all_keys ? ACTION_NONE : input_button(&app->input, input);
-    bool covered = app->panel.open || app->loop_page.open;
+    bool covered = app_covered(app);
     if (down && binding_page_take(app, input, false)) {
         return;
     }
@@ -292,6 +292,7 @@ static void pad_event(struct app *app, const SDL_Event *event)
     bool down, gone;
     unsigned input = pads_event(&app->pads, event, &down, &gone);
     if (input) {
+        pads_answer(&app->pads, input, down && !app_covered(app));
         button(app, input, down);
     }
     if (gone) {

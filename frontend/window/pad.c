@@ -95,12 +95,16 @@ unsigned pads_event(struct pads *p, const SDL_Event *event, bool *down, bool *go
     default: return 0;
     }
     *down = event->type == SDL_CONTROLLERBUTTONDOWN;
-    unsigned answer = event->cbutton.button == SDL_CONTROLLER_BUTTON_A   ? 1
-                      : event->cbutton.button == SDL_CONTROLLER_BUTTON_B ? 2
-                                                                         : 0;
-    p->answers = *down ? p->answers | answer : p->answers & ~answer;
-    p->changed |= answer != 0;
     return event->cbutton.button < SDL_CONTROLLER_BUTTON_MAX ? INPUT_PAD + event->cbutton.button : 0;
+}
+
+void pads_answer(struct pads *p, unsigned input, bool held)
+{
+    unsigned answer = input == INPUT_PAD + SDL_CONTROLLER_BUTTON_A   ? 1
+                      : input == INPUT_PAD + SDL_CONTROLLER_BUTTON_B ? 2
+                                                                     : 0;
+    p->answers = held ? p->answers | answer : p->answers & ~answer;
+    p->changed |= answer != 0;
 }
 
 // A stick: nothing within the dead zone, which is round, and from its edge on 0 to 1.
@@ -121,9 +125,14 @@ static int16_t steps(double strength)
     return (int16_t)lrint(strength * AXIS_MOST);
 }
 
-void pads_flush(struct pads *p, struct session *s)
+void pads_flush(struct pads *p, struct session *s, bool covered)
 {
-    if (!p->changed) {
+    if (covered ? p->covered : !p->changed && !p->covered) {
+        return;
+    }
+    p->covered = covered;
+    if (covered) {
+        session_post(s, &(struct device_event){.type = DEVICE_EVENT_PAD});
         return;
     }
     double x, y, turn, look;

@@ -15,7 +15,7 @@ struct pads {
     int16_t axes[SDL_CONTROLLER_AXIS_MAX]; // of the pad whose axis moved last
     bool triggers[2]; // pulled
     unsigned answers; // held for menus: bit 0 yes, 1 back
-    bool changed; // since the last pads_flush
+    bool changed, covered; // since, and at, the last pads_flush
     int dead_zone; // percent of the way of a stick
     bool rumble;
 };
@@ -28,8 +28,12 @@ void pads_close(struct pads *p);
 // everything along: *gone.
 unsigned pads_event(struct pads *p, const SDL_Event *event, bool *down, bool *gone);
 
-// Tells the guest where the sticks are, if that has changed.
-void pads_flush(struct pads *p, struct session *s);
+// Of an input of pads_event: whether the game's menus are answered by it from now on.
+void pads_answer(struct pads *p, unsigned input, bool held);
+
+// Tells the guest where the sticks are, if that has changed; that all is at rest while something covers the
+// game.
+void pads_flush(struct pads *p, struct session *s, bool covered);
 // Lets the sticks rest until they are moved again.
 void pads_rest(struct pads *p);
 

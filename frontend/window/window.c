@@ -14,7 +14,6 @@
 #include "frontend/base/interrupt.h"
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
-#include "frontend/base/paths.h"
 #include "frontend/base/text.h"
 #include "frontend/command/doom_options.h"
 #include "frontend/record/explain.h"
@@ -80,6 +79,11 @@ void app_wake(struct app *app)
     }
 }
 
+bool app_covered(const struct app *app)
+{
+    return app->panel.open || app->loop_page.open;
+}
+
 static void wake(void *user)
 {
     app_wake(user);
@@ -91,14 +95,13 @@ static void wake(void *user)
 static void update_mouse(struct app *app)
 {
     struct device_info info;
-    bool capture = app->focused && !app->panel.open && !app->loop_page.open && !controls_paused(app) &&
-                   !app->quitting && !doom_options_given(app->options, "-nomouse") &&
+    bool capture = app->focused && !app_covered(app) && !controls_paused(app) && !app->quitting &&
+                   !doom_options_given(app->options, "-nomouse") &&
                    !doom_options_given(app->options, "-nograbmouse") &&
                    machine_get_device_info(session_machine(app->session), &info) && info.user_game &&
                    !info.demo_playing && !info.menu_active && info.game_state == 0;
     input_capture_mouse(&app->input, capture);
-    SDL_ShowCursor(app->panel.open || app->loop_page.open || !app->settings->fullscreen ? SDL_ENABLE
-                                                                                        : SDL_DISABLE);
+    SDL_ShowCursor(app_covered(app) || !app->settings->fullscreen ? SDL_ENABLE : SDL_DISABLE);
 }
 
 // A blow is felt in the hands.
@@ -183,7 +186,7 @@ static bool play(struct app *app)
             update_mouse(app); // a click behind the key that closes a page is the game's already
         }
         input_flush(&app->input, app->session);
-        pads_flush(&app->pads, app->session);
+        pads_flush(&app->pads, app->session, app_covered(app));
         if (interrupt_seen() && !interrupted) {
             interrupted = true;
             controls_quit(app);
@@ -200,7 +203,7 @@ static bool play(struct app *app)
         bool refreshed = overlay_refresh(&app->overlay, app->session);
         app->dirty |= split_screen_follow(app, refreshed);
         if (refreshed) {
-            app->dirty |= app->loop_page.open || app->panel.open || app->settings->overlay != OVERLAY_OFF;
+            app->dirty |= app_covered(app) || app->settings->overlay != OVERLAY_OFF;
             if (app->loop_page.open) {
                 pages_refresh_loop(app);
             }
