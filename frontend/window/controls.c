@@ -41,8 +41,9 @@ void controls_play_next(struct app *app)
 {
     const struct options *o = app->options;
     app->dirty = true;
-    if (app->session && (o->csv || o->json || o->frame_hash || o->wav || o->audio_hash || o->record_input ||
-                         o->replay_input || o->screenshots.count)) {
+    if (app->session &&
+        (o->csv || o->json || o->frame_hash || o->wav || o->audio_hash || o->record_input ||
+         o->replay_input || o->screenshots.count || o->saves.count || o->profile || o->count)) {
         toast_add(&app->toasts, "not while this game is being written to files");
         text_list_free(&app->next);
     } else if (app->session) {

@@ -391,14 +391,14 @@ static bool prepare(struct app *app, struct failure *failure)
                             "Enter: look again    Esc: quit    or drop a WAD here");
         } while (key != SDL_SCANCODE_RETURN && key != SDL_SCANCODE_KP_ENTER && key != SDL_SCANCODE_ESCAPE &&
                  app->next.count == 0);
-        if (key == SDL_SCANCODE_ESCAPE) {
-            app->quitting = true;
+        app->quitting = key == SDL_SCANCODE_ESCAPE;
+        if (app->quitting && !interrupt_seen()) {
             return false;
         }
         launch_free(&app->launch);
         free(failure->text);
         *failure = (struct failure){0};
-        if (!take_next(app, failure)) {
+        if (app->quitting || !take_next(app, failure)) {
             return false;
         }
     }
@@ -461,7 +461,7 @@ static int play_one(struct app *app, struct failure *failure)
 {
     int status = STATUS_OK;
     if (!prepare(app, failure)) {
-        return status;
+        return interrupt_seen() ? STATUS_INTERRUPTED : status;
     }
     char *title = text_format("neurodoom - %s", app->launch.iwad_info.what);
     app->output = output_open(app->options, app->settings, &app->launch, failure);
@@ -500,6 +500,9 @@ static int play_one(struct app *app, struct failure *failure)
 static void clear(struct app *app)
 {
     launch_free(&app->launch);
+    free(app->options->state);
+    app->options->state = NULL; // it is of that game
+    atomic_store(&app->wake_queued, false); // a page may have taken its last event
     app->overlay = (struct overlay){0};
     app->paused = app->unfocused_pause = app->quitting = app->all_keys = false;
     app->held_input = 0;
