@@ -7,6 +7,7 @@
 #include <cjson/cJSON.h>
 
 #include "bench.h"
+#include "frontend/base/text.h"
 #include "frontend/record/report.h"
 
 // A report of --bench.
@@ -88,7 +89,51 @@ static const char *text_at(const cJSON *root, const char *object, const char *na
     return text ? text : "";
 }
 
-// What makes two reports speak of different things.
+// What was run: "demo1, demo2 of freedoom1.wad", on the heap.
+static char *works_of(const cJSON *content)
+{
+    char *text = text_copy("");
+    const cJSON *work;
+    cJSON_ArrayForEach(work, cJSON_GetObjectItem(content, "works"))
+    {
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(work, "name"));
+        char *longer = text_format("%s%s%s", text, *text ? ", " : "", name ? name : "?");
+        free(text);
+        text = longer;
+    }
+    const char *wad = cJSON_GetStringValue(cJSON_GetObjectItem(content, "wad"));
+    char *whole = text_format("%s of %s", text, wad ? wad : "?");
+    free(text);
+    return whole;
+}
+
+// Times of different work are no times to compare.
+static bool same_work(const cJSON *earlier, const cJSON *later, struct failure *failure)
+{
+    static const char *const parts[] = {"name", "sha256", "tics"};
+    const cJSON *before = cJSON_GetObjectItem(earlier, "content"),
+                *after = cJSON_GetObjectItem(later, "content");
+    const cJSON *a = cJSON_GetObjectItem(before, "works"), *b = cJSON_GetObjectItem(after, "works");
+    int count = cJSON_GetArraySize(a);
+    bool same = count > 0 && count == cJSON_GetArraySize(b);
+    for (int i = 0; same && i < count; i++) {
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+            same &= cJSON_Compare(cJSON_GetObjectItem(cJSON_GetArrayItem(a, i), parts[k]),
+                                  cJSON_GetObjectItem(cJSON_GetArrayItem(b, i), parts[k]), true);
+        }
+    }
+    if (!same) {
+        char *one = works_of(before), *other = works_of(after);
+        fail(failure, STATUS_USAGE,
+             "--compare: the reports are not of the same demos, by name, tics and the WAD's SHA-256: %s; %s",
+             one, other);
+        free(one);
+        free(other);
+    }
+    return same;
+}
+
+// What makes the same work take another time.
 static void warn(const cJSON *earlier, const cJSON *later)
 {
     static const struct {
@@ -97,8 +142,6 @@ static void warn(const cJSON *earlier, const cJSON *later)
         {"machine", "cpu", "the processors are not the same"},
         {"machine", "kernel", "the kernels are not the same"},
         {"machine", "governor", "the processors' governors are not the same"},
-        {"content", "sha256", "the games are not the same"},
-        {"content", "demo", "the demos are not the same"},
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (strcmp(text_at(earlier, parts[i].object, parts[i].name),
@@ -117,7 +160,7 @@ int bench_compare(const struct options *options)
     if (!failure.text) {
         later = read_report(options->bench.later, &failure);
     }
-    if (!failure.text) {
+    if (!failure.text && same_work(earlier, later, &failure)) {
         warn(earlier, later);
         cJSON_ArrayForEach(variant, cJSON_GetObjectItem(later, "variants"))
         {
