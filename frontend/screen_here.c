@@ -11,8 +11,8 @@ int screen_run(struct options *options, struct settings *settings, __attribute__
 {
     if (options->request == REQUEST_PLAY) {
         // Nothing runs beside what is timed.
-        bool timed =
-            doom_options_given(options, "timedemo") || options->csv || options->json || options->split;
+        bool timed = doom_options_given(options, "-timedemo") || options->csv || options->json ||
+                     options->stats || options->profile || options->count || options->split;
         pid_t beside = timed ? 0 : prepare_beside_start(settings);
         int status = play_by(options, settings, window_run);
         prepare_beside_end(beside);
