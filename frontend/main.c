@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The program: command line and settings, then one of the things it can do.
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "frontend/base/log.h"
 #include "frontend/bench/bench.h"
@@ -58,6 +60,10 @@ int main(int argc, char **argv)
         log_set_level((enum log_level)settings.log_level);
         status =
             screen_needed(&options) ? screen_run(&options, &settings, argv) : answer(&options, &settings);
+    }
+    if (fflush(stdout) != 0 && status == STATUS_OK) {
+        fail(&failure, STATUS_USAGE, "cannot write to standard output: %s", strerror(errno));
+        status = failure_report(&failure);
     }
     config_free(&settings);
     options_free(&options);

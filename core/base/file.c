@@ -159,7 +159,9 @@ bool file_new_commit(struct file_new *f, bool durable)
 {
     bool good = fflush(f->stream) == 0 && (!durable || fsync(f->lock) == 0);
     if (good && ferror(f->stream)) {
-        errno = EIO; // what it was is not known any more
+        // What it was is not known any more; that the disk is full can still be seen.
+        if (pwrite(f->lock, "", 1, lseek(f->lock, 0, SEEK_END)) == 1)
+            errno = EIO;
         good = false;
     }
     int why = errno;

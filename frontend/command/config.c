@@ -169,12 +169,13 @@ static bool parse_number(const char *text, int *number)
 
 bool config_geometry(const char *text, struct geometry *g)
 {
-    char after;
+    int size = 0, whole = 0;
     *g = (struct geometry){0};
-    int got = sscanf(text, "%5dx%5d+%6d+%6d%c", &g->width, &g->height, &g->x, &g->y, &after);
-    g->placed = got == 4;
-    return (g->placed || (got == 2 && !strchr(text, '+'))) && g->width >= 160 && g->height >= 100 &&
-           g->width <= 16384 && g->height <= 16384;
+    sscanf(text, "%5dx%5d%n+%6d+%6d%n", &g->width, &g->height, &size, &g->x, &g->y, &whole);
+    g->placed = whole > 0;
+    size = g->placed ? whole : size;
+    return size > 0 && text[size] == '\0' && g->width >= 160 && g->height >= 100 && g->width <= 16384 &&
+           g->height <= 16384;
 }
 
 // Sets *field, or returns what would have been right.

@@ -270,11 +270,13 @@ static bool parse_word(struct options *options, int argc, char *const *argv, int
     }
     if (doom < 0) {
         const char *close = text_closest(name, &own_options[0].name, OWN_OPTIONS, sizeof *own_options);
+        const char *dashes = "--";
         if (!close) {
             close = text_closest(name, &doom_options[0].name, DOOM_OPTIONS, sizeof *doom_options);
+            dashes = "-";
         }
-        log_line(LOG_WARNING, "%s is passed to the engine, which may not know it%s%s%s", word,
-                 close ? "; did you mean -" : "", close ? close : "", close ? "?" : "");
+        log_line(LOG_WARNING, "%s is passed to the engine, which may not know it%s%s%s%s", word,
+                 close ? "; did you mean " : "", close ? dashes : "", close ? close : "", close ? "?" : "");
     }
     return parse_doom(options, doom, argc, argv, at, failure);
 }

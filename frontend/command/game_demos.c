@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "config.h"
 #include "doom_options.h"
 #include "wad.h"
 #include "wad_search.h"
@@ -29,20 +30,23 @@ bool game_demos_find(struct game_demos *demos, const struct options *options, co
     *demos = (struct game_demos){0};
     const struct doom_option *option = doom_options_given(options, "-iwad");
     const char *given = option ? option->values.items[0] : settings->iwad;
+    // What was played last may be gone meanwhile, or have no demos.
+    bool named = *given && (option || config_is_users("game.iwad"));
     if (*given) {
         add(demos, wad_resolve(given));
-    } else {
+    }
+    if (!demos->count && !named) {
         add(demos, wad_resolve("freedoom1.wad"));
         add(demos, wad_resolve("freedoom2.wad"));
     }
-    if (!demos->count && !*given) {
+    if (!demos->count && !named) {
         add(demos, wad_find_any(NULL));
     }
     return demos->count || fail(failure, STATUS_NO_WAD,
                                 "%s runs a game's recorded demos, and there are none in %s\n"
                                 "    neurodoom --list-wads       shows the WADs on this machine\n"
                                 "    sudo apt install freedoom   installs free ones with demos",
-                                who, *given ? given : "any WAD that was found");
+                                who, named ? given : "any WAD that was found");
 }
 
 void game_demos_free(struct game_demos *demos)

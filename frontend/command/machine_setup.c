@@ -60,6 +60,9 @@ static bool find_loop_nets(struct machine_setup *setup, const char *folder, bool
     const char *missing = action_missing(ACTION_LOOPS);
     if (!missing && find_loop_models(folder, setup->loop_models, sizeof setup->loop_models)) {
         config->loop_models = setup->loop_models;
+        if (config->verify && !config->loops) {
+            log_line(LOG_WARNING, "--verify compares replaced loops, and with loops=off there are none");
+        }
         return true;
     }
     setup->loop_models[0] = '\0';

@@ -261,7 +261,7 @@ void doctor_features(FILE *stream)
             "window                yes (SDL %d.%d.%d)\n"
             "headless              yes\n"
             "record csv json       yes\n"
-            "bench ab              no\n"
+            "bench ab              yes\n"
             "sound                 yes\n"
             "pad                   yes\n"
             "states                yes\n"

@@ -37,7 +37,15 @@ bool input_bind(struct input *in, const struct settings *settings, struct failur
                     settings->leader_key);
     }
     const char *button = settings->leader_button;
-    in->leader_button = strcmp(button, "-") == 0 ? 0 : keys_by_name(button, &alt);
+    bool none = !*button || strcmp(button, "-") == 0;
+    in->leader_button = none ? 0 : keys_by_name(button, &alt);
+    if (!none && (in->leader_button < INPUT_MOUSE || alt)) {
+        return fail(
+            failure, STATUS_USAGE,
+            "the setting leader.button: there is no button \"%s\"; names are as in Pad Back, Mouse 4; "
+            "none is -",
+            button);
+    }
     in->mouse_vertical = settings->mouse_vertical;
     for (unsigned i = 0; i < INPUTS; i++) {
         in->control_at[i] = in->leader_at[i] = in->direct_at[false][i] = in->direct_at[true][i] = UNBOUND;
