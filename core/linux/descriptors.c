@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "special_files.h"
+
 static int lowest_free(const struct files *f, int lowest)
 {
     for (int fd = lowest; fd < f->descriptor_limit; fd++)
@@ -61,6 +63,18 @@ struct descriptor *descriptor_get(struct files *f, uint64_t fd)
 {
     fd = (uint32_t)fd; // the kernel's argument is an int
     return fd < DESCRIPTOR_MAX && f->table[fd].kind != DESCRIPTOR_FREE ? &f->table[fd] : NULL;
+}
+
+int descriptor_object(const struct descriptor *d, struct files_object *object)
+{
+    char link[HOST_FD_PATH_SIZE];
+    files_host_path(d->host, link);
+    *object = (struct files_object){.host = open(link, O_PATH | O_CLOEXEC),
+                                    .may_change = d->may_change,
+                                    .is_virtual = d->kind == DESCRIPTOR_VIRTUAL};
+    if (object->is_virtual)
+        object->virtual_inode = special_virtual_inode(d->path);
+    return object->host < 0 ? -errno : 0;
 }
 
 int descriptor_close(struct files *f, uint64_t fd)

@@ -79,6 +79,9 @@ struct files_object {
 };
 // follow: whether a symbolic link at the end is followed.
 int files_lookup(struct files *f, int at, const char *path, bool follow, struct files_object *object);
+// The object that d has open. Not a duplicate of its host descriptor: to close that would take the locks away
+// that the guest has on the file (fcntl(2)).
+int descriptor_object(const struct descriptor *d, struct files_object *object);
 
 // Whether a grant lies below the canonical path ("" for "/").
 bool files_leads_to_grant(const struct files *f, const char *canonical);

@@ -117,14 +117,7 @@ static int find_object(struct linux_process *p, uint64_t at, uint64_t address, u
     if (*path || !(flags & AT_EMPTY_PATH))
         return files_lookup(p->files, (int)at, path, !(flags & AT_SYMLINK_NOFOLLOW), object);
     const struct descriptor *d = (int)at == GUEST_AT_FDCWD ? &p->files->cwd : descriptor_get(p->files, at);
-    if (!d)
-        return -EBADF;
-    *object = (struct files_object){.host = fcntl(d->host, F_DUPFD_CLOEXEC, 3),
-                                    .may_change = d->may_change,
-                                    .is_virtual = d->kind == DESCRIPTOR_VIRTUAL};
-    if (object->is_virtual)
-        object->virtual_inode = special_virtual_inode(d->path);
-    return object->host < 0 ? -errno : 0;
+    return d ? descriptor_object(d, object) : -EBADF;
 }
 
 // What a folder shows that exists only for the guest.

@@ -386,17 +386,18 @@ int special_lookup(struct files *f, const char *path, struct files_object *objec
         object->host = open(normal, O_PATH | O_CLOEXEC);
         return object->host < 0 ? -errno : 0;
     }
+    if (d)
+        return descriptor_object(d, object);
     struct descriptor opened;
-    int result = d ? 0 : special_open(f, normal, O_RDONLY, &opened);
+    int result = special_open(f, normal, O_RDONLY, &opened);
     if (result)
         return result;
-    object->host = d ? fcntl(d->host, F_DUPFD_CLOEXEC, 3) : opened.host;
-    object->is_virtual = (d ? d : &opened)->kind == DESCRIPTOR_VIRTUAL;
+    object->host = opened.host;
+    object->is_virtual = opened.kind == DESCRIPTOR_VIRTUAL;
     if (object->is_virtual)
-        object->virtual_inode = special_virtual_inode((d ? d : &opened)->path);
-    if (!d)
-        free(opened.path);
-    return object->host < 0 ? -errno : 0;
+        object->virtual_inode = special_virtual_inode(opened.path);
+    free(opened.path);
+    return 0;
 }
 
 // What /proc/self/fd/N points to, in the guest's names as far as there are any.

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -280,6 +282,42 @@ static void attributes(void)
     close(copy);
 }
 
+// Whether another process finds the file locked.
+static bool is_locked(int fd)
+{
+    struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int status;
+    fflush(stdout);
+    if (!fork()) {
+        fcntl(fd, F_GETLK, &l);
+        _exit(l.l_type != F_UNLCK);
+    }
+    wait(&status);
+    return WEXITSTATUS(status);
+}
+
+// Looking at a file does not take the locks on it away.
+static void locks(void)
+{
+    struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat s;
+    struct statx x;
+    int fd = open("locked", O_RDWR | O_CREAT, 0600);
+    SHOW(fcntl(fd, F_SETLK, &l));
+    SHOW(is_locked(fd));
+    SHOW(fstat(fd, &s));
+    SHOW(is_locked(fd));
+    SHOW(statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &x));
+    SHOW(futimens(fd, NULL));
+    SHOW(is_locked(fd));
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    SHOW(stat(link, &s));
+    SHOW(is_locked(fd));
+    SHOW(close(fd));
+    unlink("locked");
+}
+
 int main(void)
 {
     reading_and_writing();
@@ -287,6 +325,7 @@ int main(void)
     folders();
     links();
     attributes();
+    locks();
     SHOW(open("/dev/null", O_RDWR) >= 0);
     SHOW(access("/dev/zero", R_OK | W_OK));
     FILE *t = tmpfile();
