@@ -348,12 +348,19 @@ static void handle_fault(machine *m)
     }
 }
 
+// The instruction at the pc; 0 where the file that it was decoded from has been cut since.
+static uint32_t current_word(struct guest *g)
+{
+    uint32_t word = 0;
+    memory_read(&g->memory, g->cpu.pc, &word, sizeof word);
+    return word;
+}
+
 static void handle_undefined(machine *m)
 {
     struct guest *g = &m->guest;
-    uint32_t word;
+    uint32_t word = current_word(g);
     char what[160];
-    memcpy(&word, g->memory.base + g->cpu.pc, sizeof word);
     snprintf(what, sizeof what, "the program executed the undefined instruction %#010" PRIx32, word);
     raise_exception(m, SIG_ILL, CODE_ILL_ILLOPC, g->cpu.pc, what);
 }
@@ -361,10 +368,8 @@ static void handle_undefined(machine *m)
 static void handle_dispatch_fault(machine *m)
 {
     struct guest *g = &m->guest;
-    uint32_t word;
     char what[160];
-    memcpy(&word, g->memory.base + g->cpu.pc, sizeof word);
-    dispatch_describe_fault(g->dispatch, word, what, sizeof what);
+    dispatch_describe_fault(g->dispatch, current_word(g), what, sizeof what);
     guest_kill(g, SIG_ILL, g->cpu.pc, what); // not the guest's doing, so not for its handlers
 }
 

@@ -52,14 +52,28 @@ static struct loop *add_loop(struct loops *l, uint32_t header, uint32_t branch)
     return loop;
 }
 
-// Copies the end of the code from header to branch, as much as the nets look at.
-static void take_body(struct loop *loop, const uint32_t *words)
+// The end of the code from header to branch, as much as the nets look at.
+static void place_body(struct loop *loop)
 {
     uint32_t length = (loop->branch - loop->header) / 4 + 1;
     uint32_t cut = length > LOOP_BODY_MAX ? length - LOOP_BODY_MAX : 0;
     loop->body.pc = loop->header + cut * 4;
     loop->body.length = length - cut;
-    memcpy(loop->body.words, words + cut, loop->body.length * sizeof *words);
+}
+
+static void take_body(struct loop *loop, const uint32_t *words)
+{
+    place_body(loop);
+    memcpy(loop->body.words, words + (loop->body.pc - loop->header) / 4, loop->body.length * sizeof *words);
+}
+
+// From memory. What a file no longer holds, since it was decoded, are zeroes: no loop.
+static void read_body(struct loops *l, struct loop *loop)
+{
+    place_body(loop);
+    uint32_t size = loop->body.length * (uint32_t)sizeof *loop->body.words;
+    if (!memory_read(&l->guest->memory, loop->body.pc, loop->body.words, size))
+        memset(loop->body.words, 0, size);
 }
 
 // ---- verdicts ----
@@ -201,7 +215,7 @@ void loops_request(struct loops *l, uint32_t header, uint32_t branch)
         loop = add_loop(l, header, branch);
     }
     if (loop) {
-        take_body(loop, (const uint32_t *)(l->guest->memory.base + header));
+        read_body(l, loop);
         memcpy(loop->body.x, l->guest->cpu.x, sizeof loop->body.x);
         loop->entered = true;
         enqueue(l, loop);
@@ -234,7 +248,7 @@ struct loop *loops_reserve(struct loops *l, uint32_t header, uint32_t branch)
     pthread_mutex_lock(&l->lock);
     loop = add_loop(l, header, branch);
     if (loop) {
-        take_body(loop, (const uint32_t *)(l->guest->memory.base + header));
+        read_body(l, loop);
         loop->verdict = MACHINE_LOOP_PROVED;
         loop->proposed = true;
         loop->reason = "";
@@ -286,12 +300,13 @@ bool loops_examine(struct loops *l, uint32_t header, uint32_t branch, const uint
 // Whether the code that was examined is still there, decoded.
 static bool is_current(const struct loops *l, const struct loop *loop)
 {
-    const struct memory *memory = &l->guest->memory;
+    struct memory *memory = &l->guest->memory;
+    uint32_t words[LOOP_BODY_MAX];
     for (uint64_t page = loop->header / GUEST_PAGE; page <= loop->branch / GUEST_PAGE; page++)
         if (!(memory->pages[page] & MEMORY_CODE))
             return false;
-    return memcmp(memory->base + loop->header, loop->body.words,
-                  loop->body.length * sizeof loop->body.words[0]) == 0;
+    return memory_read(memory, loop->header, words, loop->body.length * sizeof *words) &&
+           memcmp(loop->body.words, words, loop->body.length * sizeof *words) == 0;
 }
 
 // Whether loops have been examined, or switched, since the last loops_update.

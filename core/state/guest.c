@@ -48,9 +48,8 @@ static void write_report(struct guest *g)
     for (uint64_t pc = f->pc >= 20 ? f->pc - 20 : 0; pc <= f->pc && pc < GUEST_SPACE; pc += 4) {
         uint32_t word;
         char line[128];
-        if (!memory_allows(&g->memory, pc, 4, PROT_READ))
+        if (!memory_read(&g->memory, pc, &word, sizeof word))
             continue;
-        memcpy(&word, g->memory.base + pc, sizeof word);
         isa_disassemble(word, (uint32_t)pc, line, sizeof line);
         text_add(&t, "  %s %8" PRIx64 ":  %08" PRIx32 "  %s\n", pc == f->pc ? ">" : " ", pc, word, line);
     }

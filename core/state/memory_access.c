@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The host's own accesses to guest memory, on behalf of the guest.
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "memory_internal.h"
 
@@ -52,20 +54,23 @@ void *memory_access(struct memory *m, uint64_t address, uint64_t length, int pro
     return m->base + address;
 }
 
-// Pages behind the end of a file raise SIGBUS; the kernel says so when it is asked to fault them in.
-static bool populate(struct memory *m, uint64_t address, uint64_t length, int advice)
+// Pages behind the end of a file raise SIGBUS, and a file may be cut at any time: the kernel copies these.
+static bool holds_file_pages(const struct memory *m, uint64_t address, uint64_t length)
 {
     for (uint64_t at = address & ~(GUEST_PAGE - 1); at < address + length; at += GUEST_PAGE)
-        if (m->pages[at / GUEST_PAGE] & MEMORY_FILE && madvise(m->base + at, GUEST_PAGE, advice))
-            return false;
-    return true;
+        if (m->pages[at / GUEST_PAGE] & MEMORY_FILE)
+            return true;
+    return false;
 }
 
 bool memory_read(struct memory *m, uint64_t address, void *to, uint64_t length)
 {
-    const void *from = memory_access(m, address, length, PROT_READ);
-    if (!from || !populate(m, strip_tag(address), length, MADV_POPULATE_READ))
+    void *from = memory_access(m, address, length, PROT_READ);
+    const struct iovec here = {to, length}, there = {from, length};
+    if (!from)
         return false;
+    if (holds_file_pages(m, strip_tag(address), length))
+        return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)length;
     memcpy(to, from, length);
     return true;
 }
@@ -73,8 +78,11 @@ bool memory_read(struct memory *m, uint64_t address, void *to, uint64_t length)
 bool memory_write(struct memory *m, uint64_t address, const void *from, uint64_t length)
 {
     void *to = memory_access(m, address, length, PROT_WRITE);
-    if (!to || !populate(m, strip_tag(address), length, MADV_POPULATE_WRITE))
+    const struct iovec here = {(void *)from, length}, there = {to, length};
+    if (!to)
         return false;
+    if (holds_file_pages(m, strip_tag(address), length))
+        return process_vm_writev(getpid(), &here, 1, &there, 1, 0) == (ssize_t)length;
     memcpy(to, from, length);
     return true;
 }

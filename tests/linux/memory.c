@@ -199,6 +199,23 @@ static void writing_code(void)
     printf("in a child %d, here %d\n", WEXITSTATUS(status), ((int (*)(void))code)());
 }
 
+// What has run stays decoded when its file is cut: nobody reads the word again that is no instruction.
+static void vanishing_code(void)
+{
+    static const uint32_t words[1024];
+    int fd = open("vanishing", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    write(fd, words, sizeof words);
+    void (*f)(void) = (void (*)(void))mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+    for (int i = 0; i < 2; i++) {
+        if (!sigsetjmp(back, 1))
+            f();
+        printf("undefined: signal %d at code %d\n", last.si_signo, last.si_addr == f);
+        SHOW(ftruncate(fd, 0));
+    }
+    unlink("vanishing");
+    close(fd);
+}
+
 static int apply(int (*f)(int), int x)
 {
     return f(x);
@@ -222,11 +239,13 @@ int main(void)
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
+    sigaction(SIGILL, &action, NULL);
     setvbuf(stdout, NULL, _IONBF, 0);
     anonymous();
     moving();
     files();
     writing_code();
+    vanishing_code();
     trampolines();
     return 0;
 }

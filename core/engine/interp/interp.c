@@ -217,7 +217,9 @@ void interp_decode_anew(struct guest *g)
     for (uint64_t page = 0; page < GUEST_SPACE; page += GUEST_PAGE) {
         if (!(memory->pages[page / GUEST_PAGE] & MEMORY_CODE))
             continue;
-        if (!dispatch_trusts_page(g->dispatch, page, (const uint32_t *)(memory->base + page))) {
+        uint32_t words[GUEST_PAGE / 4];
+        if (!memory_read(memory, page, words, sizeof words) ||
+            !dispatch_trusts_page(g->dispatch, page, words)) {
             memory_forget_code(memory, page, GUEST_PAGE);
             continue;
         }

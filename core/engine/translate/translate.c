@@ -219,7 +219,7 @@ void request_if_cold(struct translator *t, struct slot *s)
 // however seldom: what is never hot, but runs at each start, is neither decoded nor interpreted then.
 static void request_all(struct translator *t)
 {
-    const struct memory *memory = &t->guest->memory;
+    struct memory *memory = &t->guest->memory;
     for (uint64_t pc = 0; pc < GUEST_SPACE; pc += 4) {
         if (!(memory->pages[pc / GUEST_PAGE] & MEMORY_CODE)) {
             pc |= GUEST_PAGE - 4;
@@ -227,8 +227,8 @@ static void request_all(struct translator *t)
         }
         uint32_t word;
         op o;
-        memcpy(&word, memory->base + pc, sizeof word);
-        if (isa_decode(word, (uint32_t)pc, &o) != INSN_bl || !was_executed(t, (uint32_t)pc))
+        if (!memory_read(memory, pc, &word, sizeof word) || isa_decode(word, (uint32_t)pc, &o) != INSN_bl ||
+            !was_executed(t, (uint32_t)pc))
             continue;
         uint32_t target = (uint32_t)(pc + (uint64_t)(int64_t)o.disp * 4);
         request_if_cold(t, was_executed(t, target) ? translate_slot(t, target) : NULL);

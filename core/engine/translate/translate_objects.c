@@ -12,15 +12,25 @@
 LEVELS(EMBEDDED)
 #undef EMBEDDED
 
-// The page is watched: until it is forgotten it stays as it is.
-static uint64_t hash_of_page(struct translator *t, uint32_t address)
+// Whether the page reads as it did. It is watched: until it is forgotten it stays as it is.
+static bool has_hash(struct translator *t, uint32_t address, uint64_t hash)
 {
     unsigned i = address / GUEST_PAGE % HASHED_PAGES;
     if (t->hashed[i].address != address) {
-        t->hashed[i].hash = XXH3_64bits(t->guest->memory.base + address, GUEST_PAGE);
+        uint8_t bytes[GUEST_PAGE];
+        if (!memory_read(&t->guest->memory, address, bytes, sizeof bytes))
+            return false;
+        t->hashed[i].hash = XXH3_64bits(bytes, sizeof bytes);
         t->hashed[i].address = address;
     }
-    return t->hashed[i].hash;
+    return t->hashed[i].hash == hash;
+}
+
+static bool is_trusted(struct translator *t, uint32_t address)
+{
+    uint32_t words[GUEST_PAGE / 4];
+    return memory_read(&t->guest->memory, address, words, sizeof words) &&
+           dispatch_trusts_page(t->guest->dispatch, address, words);
 }
 
 bool translate_is_current(struct translator *t, const struct cached_object *o)
@@ -30,13 +40,11 @@ bool translate_is_current(struct translator *t, const struct cached_object *o)
         if (!memory_mark_code(memory, o->pages[i].address))
             return false;
     for (unsigned i = 0; i < o->page_count; i++) {
-        const uint8_t *page = memory->base + o->pages[i].address;
         // To mark one page may have forgotten another.
         if (!(memory->pages[o->pages[i].address / GUEST_PAGE] & MEMORY_CODE) ||
-            hash_of_page(t, o->pages[i].address) != o->pages[i].hash)
+            !has_hash(t, o->pages[i].address, o->pages[i].hash))
             return false;
-        if (o->trusted_by != dispatch_identity(t->guest->dispatch) &&
-            !dispatch_trusts_page(t->guest->dispatch, o->pages[i].address, (const uint32_t *)page))
+        if (o->trusted_by != dispatch_identity(t->guest->dispatch) && !is_trusted(t, o->pages[i].address))
             return false;
     }
     return true;

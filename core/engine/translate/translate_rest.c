@@ -33,9 +33,9 @@ static bool decode_executed(const struct translator *t, const struct executed_pa
                             enum insn *insn)
 {
     uint32_t word;
-    if (!has_bit(page->bits, pc) || !(t->guest->memory.pages[pc / GUEST_PAGE] & PROT_EXEC))
+    if (!has_bit(page->bits, pc) || !(t->guest->memory.pages[pc / GUEST_PAGE] & PROT_EXEC) ||
+        !memory_read(&t->guest->memory, pc, &word, sizeof word))
         return false;
-    memcpy(&word, t->guest->memory.base + pc, sizeof word);
     *insn = isa_decode(word, pc, o);
     return true;
 }
