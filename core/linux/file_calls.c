@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // System calls on open files.
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -289,6 +290,31 @@ int64_t sys_fchown(struct linux_process *p, const uint64_t *a)
     return d->may_change ? host_result(fchown(d->host, (uid_t)a[1], (gid_t)a[2])) : -EPERM;
 }
 
+// A made folder holds its records as they are: gives as many whole ones as fit, from where the file stands.
+// That is any place that the guest seeks, so there may be none.
+static int64_t made_records(struct linux_process *p, const struct descriptor *d, uint64_t address,
+                            uint64_t size)
+{
+    uint8_t records[4096];
+    const off_t start = lseek(d->host, 0, SEEK_CUR);
+    const ssize_t n = pread(d->host, records, size < sizeof records ? size : sizeof records, start);
+    ssize_t whole = 0;
+    uint16_t length;
+    for (; whole + (ssize_t)offsetof(struct dirent64, d_name) < n; whole += length) {
+        memcpy(&length, records + whole + offsetof(struct dirent64, d_reclen), sizeof length);
+        if (length <= offsetof(struct dirent64, d_name))
+            return -EINVAL;
+        if (whole + length > n)
+            break;
+    }
+    if (n > 0 && !whole)
+        return -EINVAL;
+    if (!copy_out(p, address, records, (uint64_t)whole))
+        return -EFAULT;
+    lseek(d->host, start + whole, SEEK_SET);
+    return whole;
+}
+
 int64_t sys_getdents64(struct linux_process *p, const uint64_t *a)
 {
     const struct descriptor *d = descriptor_get(p->files, a[0]);
@@ -297,26 +323,13 @@ int64_t sys_getdents64(struct linux_process *p, const uint64_t *a)
         return -EBADF;
     if (d->kind != DESCRIPTOR_DIRECTORY && d->kind != DESCRIPTOR_VIRTUAL)
         return -ENOTDIR;
+    if (d->kind == DESCRIPTOR_VIRTUAL)
+        return made_records(p, d, a[1], size);
     uint8_t *to = memory_access_prefix(&p->guest->memory, a[1], &size, PROT_WRITE);
     if (!to)
         return -EFAULT;
-    if (d->kind == DESCRIPTOR_DIRECTORY) { // struct linux_dirent64 is the same everywhere
-        long n = syscall(SYS_getdents64, d->host, to, size);
-        return n < 0 ? -errno : n;
-    }
-    // A made folder holds the records as they are: give as many whole ones as fit.
-    off_t start = lseek(d->host, 0, SEEK_CUR);
-    ssize_t n = read(d->host, to, size);
-    ssize_t whole = 0;
-    while (whole + 19 <= n) {
-        uint16_t length;
-        memcpy(&length, to + whole + 16, sizeof length);
-        if (whole + length > n)
-            break;
-        whole += length;
-    }
-    lseek(d->host, start + whole, SEEK_SET);
-    return n > 0 && !whole ? -EINVAL : whole;
+    long n = syscall(SYS_getdents64, d->host, to, size); // struct linux_dirent64 is the same everywhere
+    return n < 0 ? -errno : n;
 }
 
 // ---- descriptors ----
