@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -25,54 +26,83 @@
 
 // What the guest and the processes that it forks share.
 struct family {
-    atomic_int members[FAMILY_MAX]; // host pids, which it may send signals to; 0 = free; [0] is the first
+    // Whom it may send signals to, as identify gives them; 0 = free; [0] is the first.
+    _Atomic uint64_t members[FAMILY_MAX];
     atomic_bool logged[FAMILY_LOGGED]; // system calls that the user has been told about
 };
 static struct family *family;
 
-static bool family_add(int pid)
+// What tells a process of the host from a later one with its number: the pid, and above it when it began
+// (field 22 of its stat, proc(5)). 0 if there is none.
+static uint64_t identify(int pid)
 {
-    for (int i = 0; i < FAMILY_MAX; i++) {
-        int none = 0;
-        if (atomic_compare_exchange_strong(&family->members[i], &none, pid))
-            return true;
+    char path[32], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[n < 0 ? 0 : n] = 0;
+    const char *at = strrchr(text, ')'); // ends field 2, in which anything may be
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at + 1, NULL, 10) << 32 | (uint32_t)pid : 0;
+}
+
+static int pid_of(uint64_t member)
+{
+    return (int)(uint32_t)member;
+}
+
+static void family_add(int pid)
+{
+    const uint64_t member = identify(pid);
+    for (int i = 1; i < FAMILY_MAX; i++) {
+        uint64_t none = 0;
+        if (atomic_compare_exchange_strong(&family->members[i], &none, member))
+            return;
     }
-    return false;
 }
 
 static void family_remove(int pid)
 {
     for (int i = 1; i < FAMILY_MAX; i++)
-        if (atomic_load(&family->members[i]) == pid)
+        if (pid_of(atomic_load(&family->members[i])) == pid)
             atomic_store(&family->members[i], 0);
+}
+
+// The pid of the member, 0 if there is none any more: nobody removes who was killed and had no parent to wait
+// for it.
+static int family_get(int i)
+{
+    uint64_t member = atomic_load(&family->members[i]);
+    if (!member || identify(pid_of(member)) == member)
+        return pid_of(member);
+    atomic_compare_exchange_strong(&family->members[i], &member, 0);
+    return 0;
 }
 
 static bool family_has(int pid)
 {
     for (int i = 0; i < FAMILY_MAX; i++)
-        if (atomic_load(&family->members[i]) == pid)
+        if (pid_of(atomic_load(&family->members[i])) == pid && family_get(i) == pid)
             return true;
     return false;
 }
 
 static bool family_is_full(void)
 {
-    for (int i = 0; i < FAMILY_MAX; i++) {
-        int pid = atomic_load(&family->members[i]);
-        if (pid == 0)
+    for (int i = 1; i < FAMILY_MAX; i++)
+        if (!family_get(i))
             return false;
-        if (kill(pid, 0) && errno == ESRCH) { // an orphan that was killed
-            atomic_store(&family->members[i], 0);
-            return false;
-        }
-    }
     return true;
 }
 
 bool process_has_children(struct linux_process *p)
 {
     for (int i = 0; p->owns_host && i < FAMILY_MAX; i++) {
-        int pid = atomic_load(&family->members[i]);
+        int pid = family_get(i);
         if (pid && pid != getpid())
             return true;
     }
@@ -139,7 +169,7 @@ struct linux_process *process_create(struct guest *g, struct error *error)
         }
     }
     if (p->owns_host)
-        atomic_store(&family->members[0], getpid());
+        atomic_store(&family->members[0], identify(getpid()));
     return p;
 }
 
@@ -360,6 +390,23 @@ int64_t sys_waitid(struct linux_process *p, const uint64_t *a)
 
 // ---- signals between processes ----
 
+// The host has the process, in fd, before it is asked who that is: so no other one gets the signal.
+static int64_t send_to_member(int pid, int number, int code, uint64_t value)
+{
+    siginfo_t info = {.si_signo = number, .si_code = SI_QUEUE};
+    info.si_pid = getpid();
+    info.si_uid = getuid();
+    info.si_value.sival_ptr = (void *)value;
+    int fd = pid > 0 ? pidfd_open(pid, 0) : -1;
+    if (fd < 0)
+        return -ESRCH;
+    int64_t result = -ESRCH;
+    if (family_has(pid))
+        result = pidfd_send_signal(fd, number, code == SI_QUEUE ? &info : NULL, 0) ? -errno : 0;
+    close(fd);
+    return result;
+}
+
 static int64_t send(struct linux_process *p, int pid, int number, int code, uint64_t value)
 {
     if (number < 0 || number > SIGNAL_MAX)
@@ -374,12 +421,8 @@ static int64_t send(struct linux_process *p, int pid, int number, int code, uint
         return !number || signal_post(p, &info) ? 0 : -EAGAIN;
     }
     if (p->owns_host && p->forked && pid == DETERMINISTIC_PID && p->guest->config.deterministic)
-        pid = atomic_load(&family->members[0]);
-    if (!p->owns_host || !family_has(pid))
-        return -ESRCH;
-    if (code != SI_QUEUE)
-        return kill(pid, number) ? -errno : 0;
-    return sigqueue(pid, number, (union sigval){.sival_ptr = (void *)value}) ? -errno : 0;
+        pid = pid_of(atomic_load(&family->members[0]));
+    return p->owns_host ? send_to_member(pid, number, code, value) : -ESRCH;
 }
 
 // To every process of the guest that is in group (0: all but the sender).
@@ -387,7 +430,7 @@ static int64_t send_to_group(struct linux_process *p, int group, int number)
 {
     bool found = false;
     for (int i = 0; i < FAMILY_MAX && p->owns_host; i++) {
-        int pid = atomic_load(&family->members[i]);
+        int pid = pid_of(atomic_load(&family->members[i]));
         if (!pid || (group ? getpgid(pid) != group : pid == getpid()))
             continue;
         found |= send(p, pid == getpid() ? p->pid : pid, number, SI_USER, 0) == 0;
