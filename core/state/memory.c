@@ -239,6 +239,17 @@ static void note(struct memory *m, uint64_t address, uint64_t length)
 
 // ---- mapping ----
 
+// Whether the host maps the file so at all (it may be open for writing only, or sealed): 0 or a negative
+// errno. Asked before what lies there now is given up.
+static int try_file(uint64_t length, int prot, int flags, int fd, uint64_t offset)
+{
+    void *p = mmap(NULL, length, prot, flags | MAP_NORESERVE, fd, (off_t)offset);
+    if (p == MAP_FAILED)
+        return -errno;
+    munmap(p, length);
+    return 0;
+}
+
 // The part that memory_map and memory_map_file share.
 static int map(struct memory *m, uint64_t address, uint64_t length, int prot, int flags, int fd,
                uint64_t offset, uint8_t kind)
@@ -250,7 +261,9 @@ static int map(struct memory *m, uint64_t address, uint64_t length, int prot, in
     uint64_t new = is_counted((uint8_t)(prot | kind)) ? length : 0;
     if (m->mapped - old + new > m->limit || !affords(m, address, length, true))
         return -ENOMEM;
-    int error = prot & PROT_EXEC ? grant_ops(m, address, length) : 0;
+    int error = fd >= 0 ? try_file(length, host_prot(prot), flags, fd, offset) : 0;
+    if (!error && prot & PROT_EXEC)
+        error = grant_ops(m, address, length);
     if (error)
         return error;
     note(m, address, length);

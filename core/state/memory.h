@@ -84,7 +84,8 @@ int memory_map(struct memory *m, uint64_t address, uint64_t length, int prot);
 int memory_map_sparse(struct memory *m, uint64_t address, uint64_t length, int prot);
 
 // Maps a host file (MAP_PRIVATE or MAP_SHARED in flags); fd is a host descriptor. With MAP_ANONYMOUS in
-// flags and fd -1: zeroed memory that stays shared with forked children, counted against the limit.
+// flags and fd -1: zeroed memory that stays shared with forked children, counted against the limit. Where the
+// file cannot be mapped so, that is the error, and what was there stays.
 int memory_map_file(struct memory *m, uint64_t address, uint64_t length, int prot, int flags, int fd,
                     uint64_t offset);
 int memory_unmap(struct memory *m, uint64_t address, uint64_t length);

@@ -135,6 +135,24 @@ static void files(void)
     printf("from the child %c\n", shared[0]);
 }
 
+// A file that cannot be mapped leaves what is there.
+static void refused_files(void)
+{
+    int fd = open("refused", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    write(fd, "file", 4);
+    char *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    strcpy(p, "data");
+    SHOW((long)mmap(p, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0));
+    touch("kept where a file is not for reading", p, 1);
+    close(fd);
+    fd = open("refused", O_RDONLY);
+    SHOW((long)mmap(p, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0));
+    touch("kept where a file is not for writing", p, 1);
+    printf("%s\n", p);
+    close(fd);
+    unlink("refused");
+}
+
 // ---- code ----
 
 static uint32_t *code;
@@ -244,6 +262,7 @@ int main(void)
     anonymous();
     moving();
     files();
+    refused_files();
     writing_code();
     vanishing_code();
     trampolines();
