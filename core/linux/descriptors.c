@@ -19,6 +19,11 @@ static int lowest_free(const struct files *f, int lowest)
     return -EMFILE;
 }
 
+bool descriptor_has_room(const struct files *f)
+{
+    return lowest_free(f, 0) >= 0;
+}
+
 static void release(struct descriptor *d)
 {
     close(d->host);

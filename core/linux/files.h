@@ -112,6 +112,8 @@ void files_host_path(int host, char path[HOST_FD_PATH_SIZE]);
 
 // ---- descriptors ----
 
+// Whether one more may be open: asked before an open that creates or cuts a file.
+bool descriptor_has_room(const struct files *f);
 // Puts d at the lowest free number at or above lowest. On failure d's host descriptor is closed.
 int descriptor_add(struct files *f, const struct descriptor *d, int lowest);
 // A plain descriptor for a host descriptor that is now owned by the table.

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -125,6 +126,16 @@ static void descriptors(void)
     SHOW(fcntl(77, F_GETFD));
     for (int i = fd; i < 40; i++)
         close(i);
+    // Where there may be no more of them, no file is cut or made.
+    struct rlimit limit, few;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    few = (struct rlimit){fd, limit.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+    SHOW(open("file", O_RDWR | O_TRUNC));
+    SHOW(open("more", O_RDWR | O_CREAT, 0600));
+    setrlimit(RLIMIT_NOFILE, &limit);
+    status("file");
+    status("more");
     printf("flags %o\n", fcntl(open(".", O_RDONLY | O_DIRECTORY), F_GETFL) & ~LARGEFILE);
     int ends[2], count = 0;
     SHOW(pipe2(ends, O_NONBLOCK));
