@@ -199,7 +199,8 @@ static void open_path(struct files *f, const struct record *r, struct descriptor
                  "an open file");
     if (s->failed)
         return;
-    int result = files_open(f, GUEST_AT_FDCWD, r->path, r->flags | O_NONBLOCK, 0, d); // it may be a pipe
+    const int flags = r->flags | (r->flags & O_PATH ? 0 : O_NONBLOCK); // it may be a pipe
+    int result = files_open(f, GUEST_AT_FDCWD, r->path, flags, 0, d);
     if (result) {
         d->host = -1;
         saved_fail(s, "%s, which the program had open, cannot be opened again: %s", r->path,

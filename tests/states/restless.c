@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A program that maps, unmaps, moves and protects memory, writes everywhere, changes its own code, handles
-// signals and reads a file: what a way back has to undo. The same for the same seed.
+// signals and reads a file: what a way back has to undo. It is in a folder of its own and has a file open as
+// a mere place, which another machine has to open again. The same for the same seed.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -10,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -128,7 +131,12 @@ int main(int argc, char **argv)
     uint32_t value = 1;
     state = (uint64_t)atoll(argc > 1 ? argv[1] : "1");
     sigaction(SIGSEGV, &action, NULL);
-    int self = open(argv[0], O_RDONLY);
+    char own[PATH_MAX];
+    snprintf(own, sizeof own, "%s%s", *argv[0] == '/' ? "" : "../", argv[0]);
+    mkdir("folder", 0700);
+    if (chdir("folder") || open(own, O_PATH) < 0)
+        abort();
+    int self = open(own, O_RDONLY);
     const struct itimerval far = {.it_value = {100000, 0}};
     const struct itimerspec further = {.it_interval = {7, 0}, .it_value = {200000, 0}};
     struct itimerval far_now = {0};
@@ -155,7 +163,7 @@ int main(int argc, char **argv)
         case 6: free(malloc(1 + pick(300000))); break;
         case 7:
             if (pick(5) == 0)
-                self = dup2(open(argv[0], O_RDONLY), (int)(10 + pick(3)));
+                self = dup2(open(own, O_RDONLY), (int)(10 + pick(3)));
             break;
         default: fill(b);
         }
