@@ -354,8 +354,8 @@ static bool is_sound(const struct run *run, uint64_t end, bool device)
     bool in_frame = shared && run->offset >= offsetof(struct device_page, frame) / GUEST_PAGE &&
                     run->offset + run->count <= offsetof(struct device_page, ring) / GUEST_PAGE;
     return run->count && run->page >= end && run->page >= GUEST_MMAP_MIN / GUEST_PAGE &&
-           run->page < PAGE_COUNT && run->count <= PAGE_COUNT - run->page && !(run->flags & ~SAVED_FLAGS) &&
-           run->flags & MEMORY_MAPPED && effective_prot(prot) == prot &&
+           run->page < GUEST_MMAP_END / GUEST_PAGE && run->count <= GUEST_MMAP_END / GUEST_PAGE - run->page &&
+           !(run->flags & ~SAVED_FLAGS) && run->flags & MEMORY_MAPPED && effective_prot(prot) == prot &&
            (shared ? device && run->flags & MEMORY_FILE && run->offset < PAGE_COUNT : !run->offset) &&
            (!steady || (shared ? in_frame : !!(run->flags & MEMORY_FILE)));
 }

@@ -313,6 +313,24 @@ static void damage(uint8_t *data, size_t size)
     }
 }
 
+static void seal(uint8_t *data, size_t size)
+{
+    uint64_t checksum = XXH3_64bits(data + CHECKED, size - CHECKED);
+    memcpy(data + CHECKED - 8, &checksum, sizeof checksum);
+}
+
+// Moves the mapping that is the last a program may have (page, count, offset and flags) up by a few pages.
+static void displace(uint8_t *data, size_t size)
+{
+    const uint32_t last = GUEST_MMAP_END / GUEST_PAGE - 1,
+                   there[] = {last, 1, 0, MEMORY_MAPPED | PROT_READ | PROT_EXEC};
+    uint8_t *at = memmem(data, size, there, sizeof there);
+    if (!at)
+        fail("nothing is mapped at page", last);
+    const uint32_t above = last + 8;
+    memcpy(at, &above, sizeof above);
+}
+
 static int load_damaged(char **argument)
 {
     random_state = strtoull(argument[2], NULL, 10);
@@ -327,12 +345,16 @@ static int load_damaged(char **argument)
     if (!machine_save(doom, &good, &error) || !machine_load(doom, good.data, good.size, &error))
         fail(error.text, 0);
     uint8_t *bytes = malloc(good.size);
+    memcpy(bytes, good.data, good.size);
+    displace(bytes, good.size);
+    seal(bytes, good.size);
+    if (machine_load(doom, bytes, good.size, &error) || machine_run(doom, 300000) != MACHINE_RUNNING)
+        fail("a mapping beyond the last page is accepted, or ends the game", 0);
     for (unsigned i = 0; i < count; i++) {
         memcpy(bytes, good.data, good.size);
         size_t size = pick(20) ? good.size : CHECKED + pick(good.size - CHECKED);
         damage(bytes, size);
-        uint64_t checksum = XXH3_64bits(bytes + CHECKED, size - CHECKED);
-        memcpy(bytes + CHECKED - 8, &checksum, 8);
+        seal(bytes, size);
         if (!machine_load(doom, bytes, size, &error))
             continue;
         loaded++;
