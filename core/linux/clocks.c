@@ -28,18 +28,23 @@ static bool is_wall_clock(int clock)
     return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
 }
 
+int clock_of_host(struct linux_process *p, int clock)
+{
+    if (clock > CLOCK_TAI || (clock < 0 && (clock & 7) == 3))
+        return -EINVAL; // host devices
+    if (clock >= 0)
+        return clock;
+    if (~(clock >> 3) && !process_may_name(p, ~(clock >> 3)))
+        return -EINVAL;
+    return clock & 4 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
+}
+
 // The time of a clock of the guest; 0 or a negative errno.
 static int read_clock(struct linux_process *p, int clock, struct timespec *t)
 {
     if (!own_clock(p)) {
-        if (clock > CLOCK_TAI || (clock < 0 && (clock & 7) == 3))
-            return -EINVAL; // host devices
-        if (clock < 0) { // a processor time clock of the guest itself
-            if (~(clock >> 3) && !process_may_name(p, ~(clock >> 3)))
-                return -EINVAL;
-            clock = clock & 4 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
-        }
-        return clock_gettime(clock, t) ? -errno : 0;
+        clock = clock_of_host(p, clock);
+        return clock < 0 ? clock : clock_gettime(clock, t) ? -errno : 0;
     }
     if (clock > CLOCK_TAI || clock < 0)
         return -EINVAL;

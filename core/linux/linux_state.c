@@ -154,7 +154,7 @@ static void write_timers(struct linux_process *p, const struct timers *t)
     for (int i = 0; i < 3 && p->owns_host; i++)
         setitimer((__itimer_which_t)i, (const struct itimerval *)&t->intervals[i], NULL);
     for (int i = 0; i < GUEST_TIMERS; i++)
-        if (p->timers[i].used && !timer_start(&p->timers[i]))
+        if (p->timers[i].used && !timer_start(p, &p->timers[i]))
             syscall(SYS_timer_settime, p->timers[i].host, 0, &t->values[i], NULL);
 }
 

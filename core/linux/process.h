@@ -96,8 +96,11 @@ bool process_has_children(struct linux_process *p);
 // Puts all limits of p->limits in force.
 void process_apply_limits(struct linux_process *p);
 
-// Makes a host's timer of t. 0 or a negative errno.
-int timer_start(struct guest_timer *t);
+// The host's clock for one that the guest names, of its own processor time or of the system's, or -EINVAL.
+int clock_of_host(struct linux_process *p, int clock);
+
+// Makes a host's timer of t, which may come from anywhere. 0 or a negative errno.
+int timer_start(struct linux_process *p, struct guest_timer *t);
 // Deletes the guest's timers (execve), or forgets them because fork does not inherit them.
 void timers_delete_all(struct linux_process *p);
 void timers_forget(struct linux_process *p);

@@ -42,10 +42,15 @@ struct event {
 };
 _Static_assert(sizeof(struct event) == 64, "struct sigevent");
 
-int timer_start(struct guest_timer *t)
+int timer_start(struct linux_process *p, struct guest_timer *t)
 {
     struct event event = {.value = t->value, .number = t->number, .notify = t->notify};
-    t->used = !syscall(SYS_timer_create, t->clock, &event, &t->host);
+    const int clock = clock_of_host(p, t->clock);
+    t->used = false;
+    // Signals 32 and 33 are the host's libc's: nobody catches them here, so they would end the host program.
+    if (clock < 0 || (t->notify == SIGEV_SIGNAL && (t->number == 32 || t->number == 33)))
+        return -EINVAL;
+    t->used = !syscall(SYS_timer_create, clock, &event, &t->host);
     return t->used ? 0 : -errno;
 }
 
@@ -70,7 +75,7 @@ int64_t sys_timer_create(struct linux_process *p, const uint64_t *a)
     struct guest_timer *t = &p->timers[id];
     *t = (struct guest_timer){
         .clock = (int32_t)a[0], .notify = event.notify, .number = event.number, .value = event.value};
-    int result = timer_start(t);
+    int result = timer_start(p, t);
     if (result)
         return result;
     return copy_out(p, a[2], &id, sizeof id) ? 0 : -EFAULT;

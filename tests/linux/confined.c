@@ -24,6 +24,7 @@
 #include <sys/un.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static int escapes, checks;
@@ -254,6 +255,15 @@ static void system_calls(void)
     expect("a network socket", socket(AF_INET, SOCK_STREAM, 0) < 0 && socket(AF_NETLINK, SOCK_RAW, 0) < 0);
     expect("a thread", pthread_create(&t, NULL, thread, NULL) == EAGAIN);
     expect("another's signals", kill(1, 0) < 0 && kill(getppid(), 0) < 0);
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL};
+    int timer;
+    for (event.sigev_signo = 32; event.sigev_signo <= 33; event.sigev_signo++)
+        expect("a timer's signal that the host cannot catch",
+               syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) < 0 && errno == EINVAL);
+    event.sigev_notify = SIGEV_NONE;
+    expect("a timer of another's processor time",
+           syscall(SYS_timer_create, ~1l << 3 | 2, &event, &timer) < 0 && errno == EINVAL);
+    expect("a timer of its own", syscall(SYS_timer_create, ~(long)getpid() << 3 | 2, &event, &timer) == 0);
     expect("ptrace", ptrace(PTRACE_ATTACH, getppid(), 0, 0) < 0);
     char byte = 0;
     struct iovec v = {&byte, 1};
