@@ -294,6 +294,8 @@ void machine_destroy(machine *m)
     struct guest *g = &m->guest;
     if (!m)
         return;
+    if (g->process)
+        linux_release_host(g->process);
     profile_destroy(m->profile);
     m->profile = NULL;
     moments_destroy(m);

@@ -12,6 +12,9 @@
 // set. NULL with *error on failure.
 struct linux_process *linux_create(struct guest *g, struct error *error);
 void linux_destroy(struct linux_process *p);
+// Takes back what the guest has set for the host process (umask, limits), which from here on writes its own
+// files. At the guest's end, or because it does not go on.
+void linux_release_host(struct linux_process *p);
 
 // Performs the system call that cpu.x[8] names; result in x[0]. cpu.pc is that of the next instruction and
 // may be changed (sigreturn, execve). Ends the guest through guest_exit and guest_kill.

@@ -155,8 +155,10 @@ struct linux_process *process_create(struct guest *g, struct error *error)
     p->pid = g->config.deterministic ? DETERMINISTIC_PID : getpid();
     p->vfork_pipe = -1;
     p->random_state = 1;
-    p->umask = umask(0);
+    p->umask = p->before.umask = umask(0);
     umask(p->umask);
+    getrlimit(RLIMIT_CPU, &p->before.cpu_time);
+    getrlimit(RLIMIT_FSIZE, &p->before.file_size);
     set_limits(p);
     raise_descriptor_limit();
     if (!family) {
@@ -222,18 +224,29 @@ void process_fill_random(struct linux_process *p, void *to, size_t size)
 
 // ---- the end ----
 
+void linux_release_host(struct linux_process *p)
+{
+    if (!p->owns_host || p->forked)
+        return;
+    umask(p->before.umask);
+    setrlimit(RLIMIT_CPU, &p->before.cpu_time);
+    setrlimit(RLIMIT_FSIZE, &p->before.file_size);
+}
+
 static void end(struct linux_process *p, int status)
 {
     if (p->forked) {
         family_remove(getpid());
         _exit(status & 0xff);
     }
+    linux_release_host(p);
     guest_exit(p->guest, status & 0xff);
 }
 
 void process_die(struct linux_process *p, int number, uint64_t address, const char *what)
 {
     if (!p->forked) {
+        linux_release_host(p);
         guest_kill(p->guest, number, address, what);
         return;
     }

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 #include "blocking.h"
 #include "copy.h"
@@ -56,6 +57,10 @@ struct linux_process {
     mode_t umask;
     uint32_t personality;
     struct guest_limit limits[GUEST_LIMITS];
+    struct {
+        mode_t umask;
+        struct rlimit cpu_time, file_size;
+    } before; // of the host process, when it had no guest
     uint64_t random_state; // for deterministic machines
     uint64_t epoch; // of the wall clock where the clock is our own, ns; 0 = not yet known
     uint64_t sleep_deadline; // of a nanosleep that a stop request interrupted, 0 = none
