@@ -17,7 +17,8 @@
 #define LETTERS "XXXXXX" // mkdtemp(3)
 enum { OPEN_FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-// Removes what is in the folder, without following links. Takes over the descriptor.
+// Removes what is in the folder, whatever its owner may not do with it now, without following links. Takes
+// over the descriptor.
 static void empty(int folder)
 {
     DIR *d = fdopendir(folder);
@@ -29,6 +30,7 @@ static void empty(int folder)
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
             unlinkat(folder, e->d_name, 0) == 0)
             continue;
+        fchmodat(folder, e->d_name, S_IRWXU, AT_SYMLINK_NOFOLLOW);
         int inner = openat(folder, e->d_name, OPEN_FOLDER);
         if (inner >= 0)
             empty(inner);
@@ -39,6 +41,7 @@ static void empty(int folder)
 
 static void remove_folder(int around, const char *name, int fd)
 {
+    fchmod(fd, S_IRWXU);
     int again = openat(fd, ".", OPEN_FOLDER);
     if (again >= 0)
         empty(again);
