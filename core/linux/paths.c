@@ -256,9 +256,9 @@ int64_t sys_getcwd(struct linux_process *p, const uint64_t *a)
 {
     char path[PATH_MAX];
     int result = files_folder_path(p->files, &p->files->cwd, path, sizeof path);
-    size_t length = strlen(path) + 1;
     if (result)
         return result;
+    size_t length = strlen(path) + 1;
     if (length > a[1])
         return -ERANGE;
     return copy_out(p, a[0], path, length) ? (int64_t)length : -EFAULT;
