@@ -460,6 +460,8 @@ int64_t sys_kill(struct linux_process *p, const uint64_t *a)
         return send(p, pid, number, SI_USER, 0);
     if (!p->owns_host)
         return send(p, p->pid, number, SI_USER, 0);
+    if (pid == INT_MIN)
+        return -ESRCH; // no group has that number
     return send_to_group(p, pid == 0 ? getpgrp() : pid == -1 ? 0 : -pid, number);
 }
 

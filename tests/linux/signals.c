@@ -2,6 +2,7 @@
 // Signals: faults that a handler sees and repairs, interrupted calls, masks, queues, stacks.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -229,6 +230,7 @@ static void masks(void)
     SHOW(sigaction(SIGKILL, &action, NULL));
     SHOW(kill(getpid(), 0));
     SHOW(kill(getpid(), 100));
+    SHOW(kill(INT_MIN, 0));
     signal(SIGUSR1, SIG_IGN);
     SHOW(raise(SIGUSR1));
 }
