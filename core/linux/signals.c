@@ -356,7 +356,21 @@ static const char *death(int number)
     }
 }
 
-// Starts the handler, or ends the guest if its frame cannot be written.
+static void start_handler(struct linux_process *p, const struct signal_info *info);
+
+// The stack has no room for the handler's frame. As Linux has it, that is a SIGSEGV, whose handler may have
+// another stack; the guest ends if that is what could not be handled, or nobody handles it now.
+static void start_frameless(struct linux_process *p, int number)
+{
+    const struct signals *s = &p->signals;
+    const struct signal_info info = {.number = SIGSEGV, .code = SI_KERNEL, .kind = SIGNAL_SENT};
+    if (number == SIGSEGV || s->actions[SIGSEGV].handler <= GUEST_SIG_IGN || s->blocked & SIGNAL_BIT(SIGSEGV))
+        process_die(p, SIGSEGV, p->guest->cpu.x[REG_SP], "no room for a signal handler's frame");
+    else
+        start_handler(p, &info);
+}
+
+// Starts the handler, or what takes its place if its frame cannot be written.
 static void start_handler(struct linux_process *p, const struct signal_info *info)
 {
     struct signals *s = &p->signals;
@@ -372,7 +386,7 @@ static void start_handler(struct linux_process *p, const struct signal_info *inf
     if (action.flags & GUEST_SA_RESETHAND)
         s->actions[info->number].handler = GUEST_SIG_DFL;
     if (!signal_frame_push(p, info, &action, s->restore_mask ? s->saved_mask : s->blocked)) {
-        process_die(p, SIGSEGV, c->x[REG_SP], "no room for a signal handler's frame");
+        start_frameless(p, info->number);
         return;
     }
     s->restore_mask = false;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -337,6 +338,26 @@ static void on_overflow(int number, siginfo_t *info, void *context)
     siglongjmp(back, 1);
 }
 
+static void on_no_room(int number, siginfo_t *info, void *context)
+{
+    char here;
+    (void)context;
+    printf("no room: signal %d code %d on the alternate stack %d\n", number, info->si_code,
+           &here >= stack && &here < stack + sizeof stack);
+    siglongjmp(back, 1);
+}
+
+// A signal with a handler while the stack pointer leads nowhere. qemu looks for what comes of that at the
+// next call.
+static void signal_nowhere(void)
+{
+    if (!sigsetjmp(back, 1))
+        __asm__ volatile(
+            "mov x0, %0\n mov x1, %1\n mov x8, %2\n mov sp, %3\n svc #0\n svc #0" ::"r"((long)getpid()),
+            "r"((long)SIGUSR1), "r"((long)SYS_kill), "r"(4096l)
+            : "x0", "x1", "x8", "memory");
+}
+
 __attribute__((noinline)) static int recurse(int n)
 {
     volatile char room[1000];
@@ -353,6 +374,9 @@ static void stacks(void)
     for (int i = 0; i < 2; i++)
         if (!sigsetjmp(back, 1))
             sink = recurse(0);
+    install(SIGSEGV, on_no_room, SA_ONSTACK);
+    install(SIGUSR1, on_signal, 0);
+    signal_nowhere();
     sigaltstack(NULL, &old);
     printf("flags %d size %ld\n", old.ss_flags, (long)old.ss_size);
     s.ss_size = 100;
