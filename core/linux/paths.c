@@ -104,14 +104,16 @@ static int64_t write_stat(struct linux_process *p, uint64_t address, const struc
     return copy_out(p, address, &g, sizeof g) ? 0 : -EFAULT;
 }
 
-// The object that a call with AT_EMPTY_PATH and AT_SYMLINK_NOFOLLOW means; its host descriptor is the
-// caller's to close.
-static int find_object(struct linux_process *p, uint64_t at, uint64_t address, uint64_t flags,
+// The object that a call with AT_EMPTY_PATH and AT_SYMLINK_NOFOLLOW means, and maybe more flags that it
+// knows; its host descriptor is the caller's to close.
+static int find_object(struct linux_process *p, uint64_t at, uint64_t address, uint64_t flags, uint32_t more,
                        struct files_object *object)
 {
     char path[PATH_MAX];
     int result = 0;
     *path = 0;
+    if ((uint32_t)flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | more))
+        return -EINVAL;
     if (address || !(flags & AT_EMPTY_PATH))
         result = path_at(p, address, path);
     if (result)
@@ -136,7 +138,7 @@ int64_t sys_newfstatat(struct linux_process *p, const uint64_t *a)
 {
     struct files_object object;
     struct stat s;
-    int result = find_object(p, a[0], a[1], a[3], &object);
+    int result = find_object(p, a[0], a[1], a[3], AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE, &object);
     if (result)
         return result;
     result = fstat(object.host, &s) ? -errno : 0;
@@ -156,7 +158,7 @@ int64_t sys_statx(struct linux_process *p, const uint64_t *a)
     struct files_object object;
     struct statx s;
     _Static_assert(sizeof s == 256, "struct statx is the same everywhere");
-    int result = find_object(p, a[0], a[1], a[2], &object);
+    int result = find_object(p, a[0], a[1], a[2], AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE, &object);
     if (result)
         return result;
     result = statx(object.host, "", AT_EMPTY_PATH | (int)(a[2] & AT_STATX_SYNC_TYPE), (unsigned)a[3], &s)
@@ -185,7 +187,7 @@ static int64_t file_system(struct linux_process *p, int host, uint64_t address)
 int64_t sys_statfs(struct linux_process *p, const uint64_t *a)
 {
     struct files_object object;
-    int64_t result = find_object(p, (uint64_t)GUEST_AT_FDCWD, a[0], 0, &object);
+    int64_t result = find_object(p, (uint64_t)GUEST_AT_FDCWD, a[0], 0, 0, &object);
     if (result)
         return result;
     result = file_system(p, object.host, a[1]);
@@ -205,7 +207,7 @@ static int64_t access_path(struct linux_process *p, uint64_t at, uint64_t addres
     struct files_object object;
     if (mode & ~7ull)
         return -EINVAL;
-    int64_t result = find_object(p, at, address, flags, &object);
+    int64_t result = find_object(p, at, address, flags, AT_EACCESS, &object);
     if (result)
         return result;
     if (object.is_virtual)
@@ -419,7 +421,7 @@ int64_t sys_linkat(struct linux_process *p, const uint64_t *a)
     if (a[4] & ~(uint64_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
     uint64_t flags = (a[4] & AT_EMPTY_PATH) | (a[4] & AT_SYMLINK_FOLLOW ? 0 : AT_SYMLINK_NOFOLLOW);
-    int64_t result = find_object(p, a[0], a[1], flags, &object);
+    int64_t result = find_object(p, a[0], a[1], flags, 0, &object);
     if (result)
         return result;
     result = path_at(p, a[3], path);
@@ -441,7 +443,7 @@ int64_t sys_linkat(struct linux_process *p, const uint64_t *a)
 static int64_t change_object(struct linux_process *p, uint64_t at, uint64_t address, uint64_t flags,
                              struct files_object *object)
 {
-    int64_t result = find_object(p, at, address, flags, object);
+    int64_t result = find_object(p, at, address, flags, 0, object);
     if (!result && !object->may_change) {
         close(object->host);
         result = -EROFS;
@@ -508,6 +510,8 @@ int64_t sys_utimensat(struct linux_process *p, const uint64_t *a)
     struct timespec times[2];
     if (a[2] && !copy_in(p, a[2], times, sizeof times))
         return -EFAULT;
+    if (!a[1] && (uint32_t)a[3])
+        return -EINVAL;
     if (a[2] && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT)
         return 0;
     int64_t result = change_object(p, a[0], a[1], a[1] ? a[3] : AT_EMPTY_PATH, &object);

@@ -12,6 +12,7 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -266,6 +267,12 @@ static void attributes(void)
     printf("statx mode %o size %ld\n", x.stx_mode, (long)x.stx_size);
     SHOW(statx(AT_FDCWD, "none", 0, STATX_BASIC_STATS, &x));
     SHOW(chown("file", -1, -1));
+    SHOW(fstatat(AT_FDCWD, "file", &(struct stat){0}, 0x8000));
+    SHOW(statx(AT_FDCWD, "file", 0x8000, STATX_BASIC_STATS, &x));
+    SHOW(utimensat(AT_FDCWD, "file", NULL, 0x8000));
+    SHOW(fchownat(AT_FDCWD, "file", -1, -1, 0x8000));
+    SHOW(syscall(SYS_utimensat, fd, NULL, NULL, AT_SYMLINK_NOFOLLOW));
+    SHOW(fstatat(AT_FDCWD, "file", &(struct stat){0}, AT_NO_AUTOMOUNT));
     printf("umask %o\n", umask(027));
     int made = open("masked", O_CREAT | O_WRONLY, 0666);
     status("masked");
