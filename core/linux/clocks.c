@@ -142,23 +142,17 @@ static int64_t sleep_until(struct linux_process *p, int clock, uint64_t deadline
     }
 }
 
-static int64_t sleep_for(struct linux_process *p, int clock, bool absolute, uint64_t request,
-                         uint64_t remaining)
+int64_t clock_sleep(struct linux_process *p, int clock, bool absolute, const struct timespec *t,
+                    uint64_t *left)
 {
-    struct timespec t;
-    if (!copy_in(p, request, &t, sizeof t))
-        return -EFAULT;
-    if (t.tv_sec < 0 || t.tv_nsec < 0 || t.tv_nsec >= (long)SECOND)
+    *left = 0;
+    if (t->tv_sec < 0 || t->tv_nsec < 0 || t->tv_nsec >= (long)SECOND)
         return -EINVAL;
-    if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME &&
-         clock != CLOCK_TAI))
-        return clock == CLOCK_PROCESS_CPUTIME_ID ? -EOPNOTSUPP : -EINVAL;
-    uint64_t time = (uint64_t)t.tv_sec > UINT64_MAX / SECOND / 4
+    uint64_t time = (uint64_t)t->tv_sec > UINT64_MAX / SECOND / 4
                         ? UINT64_MAX / 2
-                        : (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+                        : (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec;
     if (absolute)
         return sleep_until(p, clock, time);
-    // A sleep that a stop request interrupted is called again and goes on.
     uint64_t deadline = p->sleep_deadline ? p->sleep_deadline : clock_ns(p, CLOCK_MONOTONIC) + time;
     p->sleep_deadline = 0;
     int64_t result = sleep_until(p, CLOCK_MONOTONIC, deadline);
@@ -168,7 +162,24 @@ static int64_t sleep_for(struct linux_process *p, int clock, bool absolute, uint
         p->sleep_deadline = deadline;
         return result;
     }
-    uint64_t now = clock_ns(p, CLOCK_MONOTONIC), left = now < deadline ? deadline - now : 0;
+    uint64_t now = clock_ns(p, CLOCK_MONOTONIC);
+    *left = now < deadline ? deadline - now : 0;
+    return result;
+}
+
+static int64_t sleep_for(struct linux_process *p, int clock, bool absolute, uint64_t request,
+                         uint64_t remaining)
+{
+    struct timespec t;
+    uint64_t left;
+    if (!copy_in(p, request, &t, sizeof t))
+        return -EFAULT;
+    if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME &&
+         clock != CLOCK_TAI))
+        return clock == CLOCK_PROCESS_CPUTIME_ID ? -EOPNOTSUPP : -EINVAL;
+    int64_t result = clock_sleep(p, clock, absolute, &t, &left);
+    if (absolute || result != RESTART_UNHANDLED || p->sleep_deadline)
+        return result;
     t = (struct timespec){(time_t)(left / SECOND), (long)(left % SECOND)};
     return remaining && !copy_out(p, remaining, &t, sizeof t) ? -EFAULT : -EINTR;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // brk, mmap and their kin.
 #include <errno.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -303,6 +304,23 @@ int64_t sys_munlockall(struct linux_process *p, const uint64_t *a)
     return 0;
 }
 
+// Beside a window there is nobody else who could wake the guest: its time passes, or a signal comes.
+static int64_t futex_wait_alone(struct linux_process *p, const uint64_t *a, const struct timespec *timeout,
+                                bool absolute)
+{
+    const int clock = a[1] & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+    uint32_t value;
+    uint64_t left;
+    if (!copy_in(p, a[0], &value, sizeof value))
+        return -EFAULT;
+    if (value != (uint32_t)a[2])
+        return -EAGAIN;
+    if (!timeout)
+        return blocking_wait(p, UINT64_MAX);
+    int64_t result = clock_sleep(p, clock, absolute, timeout, &left);
+    return result ? result : -ETIMEDOUT;
+}
+
 int64_t sys_futex(struct linux_process *p, const uint64_t *a)
 {
     struct memory *m = &p->guest->memory;
@@ -320,16 +338,11 @@ int64_t sys_futex(struct linux_process *p, const uint64_t *a)
     case WAIT_BITSET:
         if (a[3] && !copy_in(p, a[3], &timeout, sizeof timeout))
             return -EFAULT;
-        if (p->owns_host) {
-            int64_t result = blocking_call(p, true, SYS_futex, (long)word, (long)a[1], (long)(uint32_t)a[2],
-                                           a[3] ? (long)&timeout : 0, 0, (long)(uint32_t)a[5]);
-            return result == RESTART && a[3] ? RESTART_UNHANDLED : result;
-        } else {
-            uint32_t value;
-            if (!copy_in(p, a[0], &value, 4))
-                return -EFAULT;
-            return value != (uint32_t)a[2] ? -EAGAIN : blocking_wait(p, UINT64_MAX);
-        }
+        if (!p->owns_host)
+            return futex_wait_alone(p, a, a[3] ? &timeout : NULL, operation == WAIT_BITSET);
+        int64_t result = blocking_call(p, true, SYS_futex, (long)word, (long)a[1], (long)(uint32_t)a[2],
+                                       a[3] ? (long)&timeout : 0, 0, (long)(uint32_t)a[5]);
+        return result == RESTART && a[3] ? RESTART_UNHANDLED : result;
     case REQUEUE:
     case CMP_REQUEUE:
     case WAKE_OP:

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "blocking.h"
 #include "copy.h"
@@ -103,6 +104,12 @@ void process_apply_limits(struct linux_process *p);
 
 // The host's clock for one that the guest names, of its own processor time or of the system's, or -EINVAL.
 int clock_of_host(struct linux_process *p, int clock);
+
+// Sleeps until the guest's clock shows *t, or for that long. 0; -EINVAL if *t is no time; RESTART_UNHANDLED
+// if it was interrupted: by a signal, and then *left tells what is missing of so long, in ns, or by a stop
+// request, and then it is called again and goes on (p->sleep_deadline).
+int64_t clock_sleep(struct linux_process *p, int clock, bool absolute, const struct timespec *t,
+                    uint64_t *left);
 
 // Makes a host's timer of t, which may come from anywhere. 0 or a negative errno.
 int timer_start(struct linux_process *p, struct guest_timer *t);
