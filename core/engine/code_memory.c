@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "code_memory.h"
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,6 +11,29 @@ enum {
     POPULATED_BYTES = 128 << 10, // at a time
     STEP = 16 << 20, // between places that are tried
 };
+
+static unsigned generation; // forks between the first process and this one
+
+static void note_fork(void)
+{
+    generation++;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, note_fork);
+}
+
+// Pages for code; -1 with errno.
+static int make_pages(const char *name, size_t size)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC);
+    if (fd >= 0 && ftruncate(fd, (off_t)size) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
 
 // Below the image of the program, where nothing is mapped as a rule.
 static void *map_near(const void *near, size_t size, int fd)
@@ -27,13 +52,12 @@ static void *map_near(const void *near, size_t size, int fd)
 
 int code_memory_create(struct code_memory *m, size_t size, const void *near)
 {
-    *m = (struct code_memory){.size = size};
-    int fd = memfd_create(near ? "blocks" : "translated", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, (off_t)size) != 0) {
-        if (fd >= 0)
-            close(fd);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    *m = (struct code_memory){.size = size, .name = near ? "blocks" : "translated", .generation = generation};
+    int fd = make_pages(m->name, size);
+    if (fd < 0)
         return -1;
-    }
     void *code = near ? map_near(near, size, fd)
                       : mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_32BIT, fd, 0);
     void *write = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -55,8 +79,26 @@ void code_memory_destroy(struct code_memory *m)
     *m = (struct code_memory){0};
 }
 
+// In a forked process: gives it pages of its own from the first on of which nothing has been taken. Without
+// them there is nothing left to take.
+static void part(struct code_memory *m)
+{
+    const size_t at = (m->used + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1), left = m->size - at;
+    const int fd = left ? make_pages(m->name, left) : -1;
+    const int flags = MAP_SHARED | MAP_FIXED;
+    const bool has_parted = fd >= 0 &&
+                            mmap(m->code + at, left, PROT_READ | PROT_EXEC, flags, fd, 0) != MAP_FAILED &&
+                            mmap(m->write + at, left, PROT_READ | PROT_WRITE, flags, fd, 0) != MAP_FAILED;
+    if (fd >= 0)
+        close(fd);
+    m->used = m->populated = has_parted ? at : m->size;
+    m->generation = generation;
+}
+
 size_t code_memory_take(struct code_memory *m, size_t size, size_t alignment)
 {
+    if (m->generation != generation)
+        part(m);
     size_t at = (m->used + alignment - 1) & ~(alignment - 1);
     if (at > m->size || size > m->size - at)
         return SIZE_MAX;

@@ -6,12 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Executable memory, mapped twice: what is executable is not writable.
+// Executable memory, mapped twice: what is executable is not writable. A forked process runs what had been
+// taken until then, which it shares with its parent; what either takes later is its own.
 struct code_memory {
     uint8_t *code; // executable
     uint8_t *write; // the same pages, writable
     size_t size, used;
     size_t populated; // up to here its pages are there: a fault for each would cost more
+    const char *name; // of what is mapped
+    unsigned generation; // of the process that what is left belongs to
 };
 
 // Reserves size bytes, below 2 GiB, or if near is not NULL, close enough to that for displacements of 32 bits
@@ -20,7 +23,7 @@ int code_memory_create(struct code_memory *m, size_t size, const void *near);
 void code_memory_destroy(struct code_memory *m);
 
 // Room for size bytes: its offset, a multiple of alignment (a power of two), or SIZE_MAX when the memory is
-// full.
+// full, or the host denies a forked process its own.
 size_t code_memory_take(struct code_memory *m, size_t size, size_t alignment);
 
 #endif
