@@ -58,7 +58,7 @@ enum stop_reason {
     STOP_NONE,
     STOP_BUDGET, // the granted instructions are used up
     STOP_SVC, // SVC: pc is that of the next instruction
-    STOP_SERVED, // a system call has been made; pc is where to go on
+    STOP_SERVED, // a system call has been made, or stale code left; pc is where to go on
     STOP_BRK, // BRK: pc is that of the BRK
     STOP_UNDEFINED, // no instruction of this core at pc
     STOP_DISPATCH, // the dispatch net gave the instruction at pc to a kernel that refused it

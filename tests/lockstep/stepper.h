@@ -12,6 +12,7 @@
 #define interp_hot_loop stepper_hot_loop
 #define interp_wild_target stepper_wild_target
 #define interp_aside stepper_aside
+#define interp_invalidate_code stepper_invalidate_code
 #define interp_run stepper_run
 #define interp_call stepper_call
 #define interp_step stepper_step

@@ -75,6 +75,17 @@ __attribute__((cold)) op *interp_wild_target(cpu *c, const op *o, uint64_t targe
     fault_raise(target & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, c->wild_pc, false);
 }
 
+void interp_invalidate_code(cpu *c, uint64_t address)
+{
+    struct guest *g = guest_of(c);
+    memory_forget_code(&g->memory, address, 1);
+    if (!g->translator || !translate_is_stale(g->translator))
+        return;
+    c->current = (c->stepping ? c->stepping : c->current) + 1;
+    c->stop = STOP_SERVED;
+    fault_leave();
+}
+
 // For the translator: counts what the conditional branch at o does; true when that has been often enough, or
 // there is no translator any more.
 static inline __attribute__((always_inline)) bool count_branch(cpu *c, const op *o, bool taken)

@@ -72,9 +72,13 @@ static uint64_t read_counter(cpu *c)
     return guest_of(c)->host->counter(guest_of(c));
 }
 
+// IC IVAU: what has been decoded or translated of the code at the guest's address is forgotten, and left if it
+// waits for this. Then it does not return.
+void interp_invalidate_code(cpu *c, uint64_t address);
+
 static void invalidate_code(cpu *c, uint64_t address)
 {
-    memory_forget_code(&guest_of(c)->memory, address << 8 >> 8, 1);
+    interp_invalidate_code(c, address << 8 >> 8);
 }
 
 #include "core/isa/sem.h"

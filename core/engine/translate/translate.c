@@ -45,12 +45,16 @@ static uint32_t make_trampoline(struct translator *t, void (*f)(void))
     return low_address(t->code.code + at);
 }
 
+static bool is_on_low_stack(const struct translator *t)
+{
+    const uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    return here - (uint64_t)(uintptr_t)t->stack < STACK_BYTES;
+}
+
 // enter_region(code) on the low stack, or where that is in use already, further down on it.
 static void call_on_low_stack(struct translator *t, uint32_t code)
 {
-    uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-    uint64_t bottom = (uint64_t)(uintptr_t)t->stack;
-    uint64_t top = stack - bottom < STACK_BYTES ? 0 : bottom + STACK_BYTES;
+    uint64_t top = is_on_low_stack(t) ? 0 : (uint64_t)(uintptr_t)t->stack + STACK_BYTES;
     uint64_t function = t->enter_region, argument = code;
     __asm__ volatile("mov %%rsp, %%r12\n\t"
                      "test %2, %2\n\t"
@@ -114,14 +118,15 @@ static uint64_t host_code(void)
 bool translate_enter_code(struct translator *t)
 {
     cpu *c = &t->guest->cpu;
-    uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-    if (stack - (uint64_t)(uintptr_t)t->stack < STACK_BYTES && stack < c->stack_limit)
+    if (is_on_low_stack(t) && (uint64_t)(uintptr_t)__builtin_frame_address(0) < c->stack_limit)
         return false;
     uint32_t code = slot_offered(t, (uint32_t)c->pc);
     if (!code && !(code = code_at(t, (uint32_t)c->pc)))
         return false;
     guest_make_current(t->guest);
     c->exact_pc = c->pc;
+    if (!is_on_low_stack(t))
+        t->code_changes = t->guest->code_changes;
     running = t;
     call_on_low_stack(t, code);
     return true;
@@ -333,9 +338,14 @@ static void take_ready(struct translator *t, void take(struct translator *t, str
     }
 }
 
+bool translate_is_stale(const struct translator *t)
+{
+    return is_on_low_stack(t) && t->code_changes != t->guest->code_changes;
+}
+
 bool translate_has_to_leave(const struct translator *t)
 {
-    return t->lockstep || atomic_load_explicit(&t->has_ready, memory_order_relaxed);
+    return t->lockstep || atomic_load_explicit(&t->has_ready, memory_order_relaxed) || translate_is_stale(t);
 }
 
 void translate_install(struct translator *t)

@@ -50,8 +50,12 @@ void translate_set_entered(struct translator *t, bool entered);
 
 // Makes code that has been compiled since reachable.
 void translate_install(struct translator *t);
-// Whether there is any, or what was entered has to be left at the end of the budget to be checked.
+// Whether there is any, or what was entered has to be left at the end of the budget: to be checked, or for it
+// is stale.
 bool translate_has_to_leave(const struct translator *t);
+// Whether code has changed since translated code was entered that waits for the caller: what it goes on with
+// may be of the old.
+bool translate_is_stale(const struct translator *t);
 
 // Runs the translated code at cpu.pc with cpu.budget; false if there is none, or no host stack for it.
 // Afterwards both say where and with how much left to go on.
@@ -174,6 +178,11 @@ static inline void translate_set_entered(struct translator *t, bool entered)
     (void)t, (void)entered;
 }
 static inline bool translate_has_to_leave(const struct translator *t)
+{
+    (void)t;
+    return false;
+}
+static inline bool translate_is_stale(const struct translator *t)
 {
     (void)t;
     return false;

@@ -184,6 +184,7 @@ struct translator {
     unsigned heat, earlier_heat; // of this run; of earlier ones, for what they asked for in vain
     bool compiled_any; // or tried to
     unsigned stays; // in what the interpreter has entered
+    uint64_t code_changes; // guest.code_changes when that was entered which is first on the low stack
     bool assume_executed;
     bool precise, checked; // see struct region
     struct cache_file *cache; // NULL: nothing is kept
