@@ -76,7 +76,7 @@ bool loops_want_update(const struct loops *l);
 void loops_uninstall(struct loops *l);
 
 // The loop that code translated in an earlier run has replaced: known from then on. NULL if there are too
-// many. Emulation thread.
+// many, or the process is forked and does not know it. Emulation thread.
 struct loop *loops_reserve(struct loops *l, uint32_t header, uint32_t branch);
 
 // What the compile thread needs of a proved loop: a copy, since the loop may be forgotten at any time.

@@ -167,11 +167,11 @@ static void begin_work(struct translator *t, const struct region *r)
     pthread_mutex_unlock(&t->lock);
 }
 
-static double cpu_seconds(void)
+static uint64_t cpu_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 // Compiles the region, whose entries are given.
@@ -179,7 +179,7 @@ static enum jit_result compile(struct translator *t, struct compiler *compiler,
                                const struct region_source *source, struct region *r,
                                struct jit_object *object)
 {
-    double start = cpu_seconds();
+    const uint64_t start = cpu_ns();
     enum jit_result result = compiler->jit || load_llvm(t, compiler) ? JIT_AGAIN : JIT_FAILED;
     while (result == JIT_AGAIN) {
         uint32_t entries[REGION_ENTRIES_MAX];
@@ -193,9 +193,7 @@ static enum jit_result compile(struct translator *t, struct compiler *compiler,
             find_loops(t, r);
         result = compiler->functions->compile(compiler->jit, r, t->dump, object);
     }
-    pthread_mutex_lock(&t->lock);
-    t->compile_seconds += cpu_seconds() - start;
-    pthread_mutex_unlock(&t->lock);
+    atomic_fetch_add_explicit(&t->compile_ns, cpu_ns() - start, memory_order_relaxed);
     return result;
 }
 
@@ -291,7 +289,7 @@ static void serve_all(struct translator *t, bool helps)
     pthread_mutex_lock(&t->lock);
     bool to_the_end = t->guest->config.prepare || t->at_leisure;
     while (works && !(t->quit && (!to_the_end || !t->queued)) &&
-           !(t->at_leisure && t->compile_seconds > LEISURE_SECONDS)) {
+           !(t->at_leisure && t->compile_ns > LEISURE_NS)) {
         if (!t->queued || t->gathers) {
             pthread_cond_wait(&t->wake, &t->lock);
             continue;

@@ -144,9 +144,12 @@ void translate_set_lockstep(struct translator *t, bool (*check)(struct translato
 
 // ---- requests ----
 
-// Starts the compile thread, for the first request: most runs of what has been prepared make none.
+// Starts the compile thread, for the first request: most runs of what has been prepared make none. A forked
+// process has none, and leaves the lock alone, which it may have got locked.
 static bool start_thread(struct translator *t)
 {
+    if (forked)
+        return false;
     if (t->thread || t->has_no_thread)
         return t->thread;
     t->has_no_thread = pthread_create(&t->thread, NULL, compile_thread, t) != 0;
@@ -312,7 +315,7 @@ static void install_too_late(struct translator *t, struct compiled *c)
     struct cached_object o = object_of(c);
     if (translate_is_current(t, &o))
         o.trusted_by = dispatch_identity(t->guest->dispatch);
-    if (forked || !keep(t, c, &o))
+    if (!keep(t, c, &o))
         return;
     for (unsigned i = 1; i < c->entry_count; i++) { // the first is the object's own
         struct slot *s = slot_at(t, c->entries[i]);
@@ -495,7 +498,8 @@ void translator_destroy(struct translator *t)
         for (unsigned i = 0; i < t->helper_count; i++)
             pthread_join(t->helpers[i], NULL);
     }
-    take_ready(t, install_too_late);
+    if (!forked)
+        take_ready(t, install_too_late);
     if (t->cache && !forked) {
         if (t->compiled_any || t->heat > WORTH_SAVING || t->queued)
             save_history(t);
@@ -523,7 +527,5 @@ void translate_get_stats(struct translator *t, struct machine_stats *stats)
 {
     stats->translated_regions = t->region_count;
     stats->cached_regions = t->cached_count;
-    pthread_mutex_lock(&t->lock);
-    stats->compile_ns = (uint64_t)(t->compile_seconds * 1e9);
-    pthread_mutex_unlock(&t->lock);
+    stats->compile_ns = atomic_load_explicit(&t->compile_ns, memory_order_relaxed);
 }

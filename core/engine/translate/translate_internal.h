@@ -30,7 +30,6 @@ enum {
     HEAT_NS = 10000,
     HEAT_MOST = 400, // by one request: what was counted may be another state's
     HEAT_COUNTED = 1 << 24, // of a slot, at most
-    LEISURE_SECONDS = 60, // of compiling at most: what is left is left to the next run
     WORTH_SAVING = 200, // heat that is worth writing the cache anew
     GLUE_MAX = 256, // functions and tables that regions share
     // Of cached objects that hold no code, which begins elsewhere: what was executed; what was asked for in
@@ -40,6 +39,8 @@ enum {
     BRANCHES_ENTRY = 3,
     ENTRIES_ENTRY = 4,
 };
+
+#define LEISURE_NS 60000000000ull // of compiling at most: what is left is left to the next run
 
 _Static_assert((int)REGION_PAGES_MAX <= (int)CACHED_PAGES_MAX &&
                    (int)REGION_LEFT_OUT_MAX <= (int)CACHED_LEFT_OUT_MAX,
@@ -189,7 +190,7 @@ struct translator {
     bool precise, checked; // see struct region
     struct cache_file *cache; // NULL: nothing is kept
     uint64_t region_count, cached_count;
-    double compile_seconds; // under lock
+    atomic_uint_least64_t compile_ns;
 
     // shared with the compile thread
     pthread_t thread; // 0: nothing has been asked for yet
