@@ -58,14 +58,15 @@ int memory_clear(struct memory *m)
 {
     if (m->on_forget && m->mapped) // else nothing has run here yet
         m->on_forget(m->owner, 0, GUEST_SPACE);
-    int error = reservation_drop(&m->host, m->host.start, m->host.size);
+    int error = reservation_drop(&m->host, m->host.start, (uint64_t)((uint8_t *)m->ops - m->host.start));
     if (error)
         return error;
     memory_note_unlisted(m);
     if (m->journal)
         m->journal->lost = true;
-    madvise(m->pages, PAGE_COUNT, MADV_DONTNEED); // private anonymous memory: reads as zero again
-    memset(m->has_ops, 0, sizeof m->has_ops);
+    // Private anonymous memory: reads as zero again. Ops stay accessible: the compile thread may be looking.
+    madvise(m->pages, PAGE_COUNT, MADV_DONTNEED);
+    madvise(m->ops, OPS_BYTES, MADV_DONTNEED);
     m->mapped = 0;
     m->has_frame = m->shares = false;
     return 0;

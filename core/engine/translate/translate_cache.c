@@ -15,8 +15,8 @@
 #include "translate_internal.h"
 #include "translator_identity.h"
 
-// The interpreter decodes what it executes. (The other thread may be doing so right now: a guess is good
-// enough.)
+// The interpreter decodes what it executes. (The other thread may be doing so right now, or run another
+// program: a guess is good enough, and ops that were accessible stay so.)
 static bool was_decoded(const struct translator *t, uint32_t pc)
 {
     const uint64_t *words = (const uint64_t *)&t->guest->memory.ops[pc / 4];
