@@ -111,7 +111,7 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
             }
             bool mapped = offset < GUEST_SPACE && g->memory.pages[offset / GUEST_PAGE] & MEMORY_MAPPED;
             if (wild)
-                fault_raise(FAULT_MAPPING, wild << 8 >> 8, is_store);
+                fault_raise(FAULT_MAPPING, untagged_address(wild), is_store);
             fault_raise(signal == SIGBUS ? FAULT_FILE_END
                         : mapped         ? FAULT_PERMISSION
                                          : FAULT_MAPPING,

@@ -26,7 +26,7 @@
 static inline __attribute__((always_inline)) uint8_t *access_at(const cpu *c, uint64_t address, bool is_store)
 {
     if (__builtin_expect((address & 0x00ffffff00000000) != 0, 0))
-        fault_raise(FAULT_MAPPING, address << 8 >> 8, is_store);
+        fault_raise(FAULT_MAPPING, untagged_address(address), is_store);
     return c->memory + (uint32_t)address;
 }
 
@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) void require_aligned(__attribute__(
                                                                   bool is_store)
 {
     if (__builtin_expect((address & (size - 1)) != 0, 0))
-        fault_raise(FAULT_ALIGNMENT, address << 8 >> 8, is_store);
+        fault_raise(FAULT_ALIGNMENT, untagged_address(address), is_store);
 }
 #endif
 
@@ -72,13 +72,13 @@ static uint64_t read_counter(cpu *c)
     return guest_of(c)->host->counter(guest_of(c));
 }
 
-// IC IVAU: what has been decoded or translated of the code at the guest's address is forgotten, and left if it
-// waits for this. Then it does not return.
+// IC IVAU: what has been decoded or translated of the code at the guest's address is forgotten, and left if
+// it waits for this. Then it does not return.
 void interp_invalidate_code(cpu *c, uint64_t address);
 
 static void invalidate_code(cpu *c, uint64_t address)
 {
-    interp_invalidate_code(c, address << 8 >> 8);
+    interp_invalidate_code(c, untagged_address(address));
 }
 
 #include "core/isa/sem.h"
