@@ -69,6 +69,7 @@ int memory_clear(struct memory *m)
     madvise(m->ops, OPS_BYTES, MADV_DONTNEED);
     m->mapped = 0;
     m->has_frame = m->shares = false;
+    m->shared_code = m->shared_code_end = 0;
     return 0;
 }
 
@@ -499,6 +500,17 @@ void memory_forget_code(struct memory *m, uint64_t address, uint64_t length)
     }
 }
 
+void memory_invalidate_code(struct memory *m, uint64_t address)
+{
+    memory_forget_code(m, address, 1);
+    if (address >= GUEST_SPACE || !(m->pages[address / GUEST_PAGE] & MEMORY_SHARED))
+        return;
+    for (uint64_t at = m->shared_code; at < m->shared_code_end; at += GUEST_PAGE)
+        if (m->pages[at / GUEST_PAGE] & MEMORY_SHARED)
+            memory_forget_code(m, at, GUEST_PAGE);
+    m->shared_code = m->shared_code_end = 0;
+}
+
 // Takes back the mappings that protect code which the guest may write. It is decoded again when it runs.
 static void forget_written_code(struct memory *m)
 {
@@ -506,6 +518,15 @@ static void forget_written_code(struct memory *m)
         if (m->pages[i] & MEMORY_CODE && m->pages[i] & PROT_WRITE)
             memory_forget_code(m, i * GUEST_PAGE, GUEST_PAGE);
     recount(m);
+}
+
+static void note_shared_code(struct memory *m, uint64_t page)
+{
+    const bool is_first = !m->shared_code_end;
+    if (is_first || page < m->shared_code)
+        m->shared_code = page;
+    if (is_first || page >= m->shared_code_end)
+        m->shared_code_end = page + GUEST_PAGE;
 }
 
 bool memory_mark_code(struct memory *m, uint64_t pc)
@@ -524,8 +545,11 @@ bool memory_mark_code(struct memory *m, uint64_t pc)
         if (!memory_protect_host(m, &start, &end, PROT_READ))
             return false;
     }
-    for (uint64_t i = start / GUEST_PAGE; i < end / GUEST_PAGE; i++)
-        m->pages[i] |= MEMORY_CODE;
+    for (uint64_t at = start; at < end; at += GUEST_PAGE) {
+        m->pages[at / GUEST_PAGE] |= MEMORY_CODE;
+        if (m->pages[at / GUEST_PAGE] & MEMORY_SHARED)
+            note_shared_code(m, at);
+    }
     return true;
 }
 

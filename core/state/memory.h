@@ -58,6 +58,7 @@ struct memory {
     bool has_frame; // a device's is mapped, or was: what maps it first is MEMORY_STEADY
     bool shares; // the guest has, or had, mappings of files, or of memory that others share
     bool has_ops[MEMORY_OPS_CHUNKS]; // the chunk's ops are accessible
+    uint64_t shared_code, shared_code_end; // between them are all MEMORY_SHARED pages that are MEMORY_CODE
     struct reservation host;
     struct memory_effects *effects; // NULL: nobody asks
     struct journal *journal; // NULL: nobody has ever wanted to come back to a moment
@@ -130,9 +131,13 @@ bool memory_repeat(struct memory *m, const struct memory_effect *effect);
 // it) only. Async-signal-safe.
 bool memory_handle_write(struct memory *m, uint64_t address);
 
-// Forgets decoded ops of whole pages that touch [address, address + length): IC IVAU, unmapping, writes to
-// code.
+// Forgets decoded ops of whole pages that touch [address, address + length): unmapping, writes to code.
 void memory_forget_code(struct memory *m, uint64_t address, uint64_t length);
+
+// IC IVAU: forgets those of the address, and where that is of a shared file, of all such pages: one may be
+// the same by another address, for caches that CTR_EL0 calls PIPT know only one (Arm ARM, "VIPT and PIPT
+// instruction caches").
+void memory_invalidate_code(struct memory *m, uint64_t address);
 
 // Marks the page of pc as holding decoded code and write-protects it on the host; code of other pages may be
 // forgotten for it. False when the guest may not execute there.

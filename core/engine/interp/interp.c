@@ -78,7 +78,7 @@ __attribute__((cold)) op *interp_wild_target(cpu *c, const op *o, uint64_t targe
 void interp_invalidate_code(cpu *c, uint64_t address)
 {
     struct guest *g = guest_of(c);
-    memory_forget_code(&g->memory, address, 1);
+    memory_invalidate_code(&g->memory, address);
     if (!g->translator || !translate_is_stale(g->translator))
         return;
     c->current = (c->stepping ? c->stepping : c->current) + 1;
