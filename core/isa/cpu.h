@@ -123,6 +123,7 @@ typedef struct cpu {
     bool fault_is_store;
     uint64_t wild_address; // where translated code raises a fault beyond the 4 GiB; 0 = nowhere
     uint64_t exact_pc; // in precise translated code: where this, budget included, was the guest's state last
+    bool shares_memory; // with other processes, so that atomic accesses have to be atomic on the host
 } cpu;
 
 // Translated code, whose pointers have 32 bits, sees the same layout.

@@ -34,6 +34,18 @@ SEM void store64(cpu *c, const op *o, uint64_t address, uint64_t value);
 SEM void store128(cpu *c, const op *o, uint64_t address, u64x2 value);
 // Fails with FAULT_ALIGNMENT unless address is a multiple of size (a power of two).
 SEM void require_aligned(cpu *c, const op *o, uint64_t address, unsigned size, bool is_store);
+// For what is atomic, and has been found aligned. Stores value where memory still holds old, which has just
+// been loaded; whether it did. store_last: what follows comes later for everyone.
+SEM bool replace8(cpu *c, const op *o, uint64_t address, uint8_t old, uint8_t value);
+SEM bool replace16(cpu *c, const op *o, uint64_t address, uint16_t old, uint16_t value);
+SEM bool replace32(cpu *c, const op *o, uint64_t address, uint32_t old, uint32_t value);
+SEM bool replace64(cpu *c, const op *o, uint64_t address, uint64_t old, uint64_t value);
+SEM void store_last8(cpu *c, const op *o, uint64_t address, uint8_t value);
+SEM void store_last16(cpu *c, const op *o, uint64_t address, uint16_t value);
+SEM void store_last32(cpu *c, const op *o, uint64_t address, uint32_t value);
+SEM void store_last64(cpu *c, const op *o, uint64_t address, uint64_t value);
+// DMB, DSB.
+SEM void order_accesses(cpu *c, const op *o);
 // CNTVCT_EL0, in ticks of COUNTER_HZ.
 static uint64_t read_counter(cpu *c);
 // IC IVAU: decoded code at address is out of date.
@@ -48,6 +60,31 @@ static void invalidate_code(cpu *c, uint64_t address);
 #define V(slot) c->v[o->slot]
 #endif
 #define W(slot) ((uint32_t)X(slot))
+
+// Where nobody else writes meanwhile.
+#ifndef ATOMIC_ACCESSORS
+#define ATOMIC_ACCESSORS(bits)                                                                               \
+    SEM bool replace##bits(cpu *c, const op *o, uint64_t address, UNUSED uint##bits##_t old,                 \
+                           uint##bits##_t value)                                                             \
+    {                                                                                                        \
+        store##bits(c, o, address, value);                                                                   \
+        return true;                                                                                         \
+    }                                                                                                        \
+    SEM void store_last##bits(cpu *c, const op *o, uint64_t address, uint##bits##_t value)                   \
+    {                                                                                                        \
+        store##bits(c, o, address, value);                                                                   \
+    }
+#endif
+ATOMIC_ACCESSORS(8)
+ATOMIC_ACCESSORS(16)
+ATOMIC_ACCESSORS(32)
+ATOMIC_ACCESSORS(64)
+#ifndef ORDER_ACCESSES
+#define ORDER_ACCESSES
+SEM void order_accesses(UNUSED cpu *c, UNUSED const op *o)
+{
+}
+#endif
 
 #include "sem_int.h"
 #include "softfloat.h"

@@ -186,8 +186,8 @@ STOP(svc) { return STOP_SVC; }
 STOP(brk) { return STOP_BRK; }
 OP(hint) {}
 OP(clrex) { c->exclusive_address = EXCLUSIVE_NONE; }
-OP(dsb) {}
-OP(dmb) {}
+OP(dsb) { order_accesses(c, o); }
+OP(dmb) { order_accesses(c, o); }
 OP(isb) {}
 OP(dc_cvac) {}
 OP(dc_cvau) {}

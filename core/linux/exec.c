@@ -125,6 +125,7 @@ static void reset_cpu(cpu *c, uint64_t entry)
     c->fpcr = c->fpsr = 0;
     c->tpidr = 0;
     c->exclusive_address = EXCLUSIVE_NONE;
+    c->shares_memory = false;
     c->pc = entry;
 }
 

@@ -132,6 +132,7 @@ int64_t sys_mmap(struct linux_process *p, const uint64_t *a)
     else
         result = memory_map(m, (uint64_t)address, length, prot);
     m->shares |= !result && (fd >= 0 || host_flags == MAP_SHARED);
+    p->guest->cpu.shares_memory |= !result && host_flags == MAP_SHARED && !device;
     if (!result && device)
         mark_frame(m, (uint64_t)address, length, a[5]);
     return result ? result : address;

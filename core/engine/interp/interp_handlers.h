@@ -59,6 +59,35 @@ static inline __attribute__((always_inline)) void require_aligned(__attribute__(
     if (__builtin_expect((address & (size - 1)) != 0, 0))
         fault_raise(FAULT_ALIGNMENT, untagged_address(address), is_store);
 }
+
+#define ORDER_ACCESSES
+static inline __attribute__((always_inline)) void order_accesses(cpu *c, __attribute__((unused)) const op *o)
+{
+    if (__builtin_expect(c->shares_memory, 0))
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+#define ATOMIC_ACCESSORS(bits)                                                                               \
+    static inline __attribute__((always_inline)) bool replace##bits(                                         \
+        cpu *c, const op *o, uint64_t address, uint##bits##_t old, uint##bits##_t value)                     \
+    {                                                                                                        \
+        typedef uint##bits##_t __attribute__((may_alias)) word;                                              \
+        if (__builtin_expect(!c->shares_memory, 1)) {                                                        \
+            store##bits(c, o, address, value);                                                               \
+            return true;                                                                                     \
+        }                                                                                                    \
+        word *p = (word *)access_at(c, address, true);                                                       \
+        BARRIER();                                                                                           \
+        bool done = __atomic_compare_exchange_n(p, &old, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
+        BARRIER();                                                                                           \
+        return done;                                                                                         \
+    }                                                                                                        \
+    static inline __attribute__((always_inline)) void store_last##bits(                                      \
+        cpu *c, const op *o, uint64_t address, uint##bits##_t value)                                         \
+    {                                                                                                        \
+        store##bits(c, o, address, value);                                                                   \
+        order_accesses(c, o);                                                                                \
+    }
 #endif
 
 ACCESSORS(8, uint8_t)

@@ -73,7 +73,14 @@ static inline __attribute__((always_inline)) void *plain_access(const op *o, uin
 static inline __attribute__((always_inline)) void require_aligned(cpu *c, const op *o, uint64_t address,
                                                                   unsigned size, bool is_store)
 {
-    ASIDE_IF_ANY(address, size - 1, ((struct operands *)(uintptr_t)o)->pinned);
+    // What is aligned is atomic.
+    ASIDE_IF_ANY((address & (size - 1)) | c->shares_memory, ~(uint64_t)0,
+                 ((struct operands *)(uintptr_t)o)->pinned);
+}
+#define ORDER_ACCESSES
+static inline __attribute__((always_inline)) void order_accesses(cpu *c, const op *o)
+{
+    ASIDE_IF_ANY(c->shares_memory, 1, ((struct operands *)(uintptr_t)o)->pinned);
 }
 
 // Where a branch is taken: the next block begins there, or who knows what.

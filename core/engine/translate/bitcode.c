@@ -51,10 +51,22 @@ void left_to_the_interpreter(cpu *c);
 // Leaves the region for the instruction itself, which the interpreter then runs. Nothing has been done of it.
 _Noreturn void interpret_instead(void);
 
+// Whether cpu.shares_memory is set now.
+bool is_shared(void);
+
+// What is aligned is atomic.
 HOOK void require_aligned(cpu *c, const op *o, uint64_t address, unsigned size, bool is_store)
 {
     (void)c, (void)o, (void)is_store;
-    if (__builtin_expect((address & (size - 1)) != 0, 0))
+    if (__builtin_expect((address & (size - 1)) != 0 || is_shared(), 0))
+        interpret_instead();
+}
+
+#define ORDER_ACCESSES
+HOOK void order_accesses(cpu *c, const op *o)
+{
+    (void)c, (void)o;
+    if (__builtin_expect(is_shared(), 0))
         interpret_instead();
 }
 

@@ -201,10 +201,21 @@ static void copy_raise_wild(struct build *u, LLVMValueRef i, const struct region
     mark(u, o->pc);
 }
 
+static void copy_is_shared(struct build *u, LLVMValueRef i)
+{
+    LLVMValueRef shares =
+        LLVMBuildLoad2(u->at, u->j->i8, build_cpu_field(u, offsetof(cpu, shares_memory)), "");
+    map_value(u, i, LLVMBuildICmp(u->at, LLVMIntNE, shares, LLVMConstNull(u->j->i8), ""));
+}
+
 static void copy_call(struct build *u, LLVMValueRef i, const struct region_op *o)
 {
     if (template_calls(i, "interpret_instead")) {
         add_side_exit(u, o->pc);
+        return;
+    }
+    if (template_calls(i, "is_shared")) {
+        copy_is_shared(u, i);
         return;
     }
     if (template_calls(i, "is_wild")) {
