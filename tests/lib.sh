@@ -31,6 +31,18 @@ succeeds() { # WHAT COMMAND…
     ok $? "$1" "$(tail -n 3 "$work/succeeds.log" | tr '\n' ' ')"
 }
 
+# A program that says itself what is ok: it has to say something, and why it fails if it does.
+tells() { # COMMAND…
+    "$@" > "$work/tells.log"
+    local status=$?
+    cat "$work/tells.log"
+    if [ $status -eq 0 ]; then
+        grep -q '^ok ' "$work/tells.log"
+    else
+        grep -q '^not ok ' "$work/tells.log"
+    fi || ok 1 "${1##*/} ends by itself" "status $status"
+}
+
 # The value of a counter or setting in a file of --stats.
 value() { # KEY [FILE]
     sed -n "s/^[[:space:]]*\"$1\":[[:space:]]*\"\{0,1\}\([^,\"]*\)\"\{0,1\},\{0,1\}\$/\1/p" "${2:-$work/stats.json}" 2> /dev/null

@@ -11,7 +11,7 @@ says() { # WORDS, then a command that has to fail and say them
 test_loop_files() {
     local classes class
     needs loop_data_test
-    "$build/loop_data_test" "$work" "$data/loops-seed.txt" "$data/loops-doom.txt" "$data/loops-programs.txt"
+    tells "$build/loop_data_test" "$work" "$data/loops-seed.txt" "$data/loops-doom.txt" "$data/loops-programs.txt"
     succeeds 'the seed set has at most 200 KB' [ "$(stat -c %s "$data/loops-seed.txt")" -le 204800 ]
     classes=$(sed -n 's/^LOOP_CLASS(\([A-Z_]*\),.*/\1/p' "$root/core/loops/propose/loop_classes.def")
     for class in $classes; do

@@ -4,7 +4,7 @@
 
 test_loop_nets() {
     needs loop_nets_test
-    "$build/loop_nets_test" "$models" "$data/loops-seed.txt"
+    tells "$build/loop_nets_test" "$models" "$data/loops-seed.txt"
     at_least loop-detector type 97
     at_least loop-detector 'counter register' 96
     at_least pattern-recognizer class 94
@@ -71,7 +71,7 @@ test_fine_tuning() {
         > "$work/online/online.loops"
     "$tool" train --online online --models "$models" > out 2>&1
     succeeds "fine-tuning leaves three nets that load" \
-        sh -c "'$build/loop_nets_test' online '$data/loops-seed.txt' | grep -q '^ok a batch says'"
+        sh -c "'$build/loop_nets_test' online '$data/loops-seed.txt' > said && grep -q '^ok a batch says' said"
     succeeds "what fine-tuning keeps is not worse on the test data" not_worse
     mkdir lies
     awk 'NR > 1 && $1 != "NONE" {$1 = $1 == "SCAN" ? "SEARCH" : "SCAN"} {print}' "$work/online/online.loops" > "$work/lies/online.loops"
