@@ -6,7 +6,8 @@
 //   sensible
 //
 // A run fails when a64run is ended by a signal or does not end within ten seconds. (A guest that spins for
-// ever is ended by its own CPU limit.) Prints one line "ok …" or "not ok …"; a failing program is kept as
+// ever is ended by its own CPU limit.) As a guest may end with any status, a sanitizer has to abort, and a
+// program that is known comes first. Prints one line "ok …" or "not ok …"; a failing program is kept as
 // ./fuzz-failure.
 #include <elf.h>
 #include <errno.h>
@@ -43,8 +44,8 @@ static void write_program(const char *path, const void *bytes, size_t size)
     close(fd);
 }
 
-// Runs a64run on path. False if a64run was ended by a signal other than that of the CPU limit.
-static bool survives(const char *a64run, const char *path)
+// Runs a64run on path. Returns its wait status.
+static int run(const char *a64run, const char *path)
 {
     pid_t pid = fork();
     if (pid == 0) {
@@ -64,6 +65,13 @@ static bool survives(const char *a64run, const char *path)
         perror("fuzz");
         exit(2);
     }
+    return status;
+}
+
+// False if a64run is ended by a signal other than that of the CPU limit.
+static bool survives(const char *a64run, const char *path)
+{
+    int status = run(a64run, path);
     bool killed_by_limit =
         WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL);
     return WIFEXITED(status) || killed_by_limit;
@@ -150,8 +158,9 @@ static int fuzz_headers(const char *a64run, const char *program, unsigned long c
 
 enum { WORDS = 1024, BASE = 0x400000 };
 
-// A static program: one segment, readable, executable and at random writable, of headers and words.
-static void build_code(unsigned char *image, size_t size)
+// A static program: one segment, readable, executable and at random writable, of headers and words, which are
+// returned.
+static uint32_t *build_program(unsigned char *image, size_t size)
 {
     memset(image, 0, size);
     Elf64_Ehdr *e = (Elf64_Ehdr *)image;
@@ -172,6 +181,12 @@ static void build_code(unsigned char *image, size_t size)
                       .p_filesz = size,
                       .p_memsz = size,
                       .p_align = 4096};
+    return words;
+}
+
+static void build_code(unsigned char *image, size_t size)
+{
+    uint32_t *words = build_program(image, size);
     unsigned sense = (unsigned)(random64() % 4);
     for (unsigned i = 0; i < WORDS; i++) {
         uint32_t word = (uint32_t)random64();
@@ -190,9 +205,19 @@ static void build_code(unsigned char *image, size_t size)
     }
 }
 
+static unsigned char image[sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + WORDS * 4];
+
+static bool runs_known_program(const char *a64run)
+{
+    static const uint32_t known[] = {0xd2800540, 0xd2800ba8, 0xd4000001}; // exit(42)
+    memcpy(build_program(image, sizeof image), known, sizeof known);
+    write_program("known", image, sizeof image);
+    int status = run(a64run, "known");
+    return WIFEXITED(status) && WEXITSTATUS(status) == 42;
+}
+
 static int fuzz_code(const char *a64run, unsigned long count)
 {
-    static unsigned char image[sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + WORDS * 4];
     for (unsigned long i = 0; i < count; i++) {
         build_code(image, sizeof image);
         write_program("fuzz-failure", image, sizeof image);
@@ -208,6 +233,10 @@ static int fuzz_code(const char *a64run, unsigned long count)
 
 int main(int argc, char **argv)
 {
+    if (argc >= 5 && !runs_known_program(argv[2])) {
+        printf("not ok fuzz: %s does not end as a program that is known does\n", argv[2]);
+        return 1;
+    }
     if (argc == 6 && strcmp(argv[1], "headers") == 0) {
         state = strtoull(argv[4], NULL, 0);
         return fuzz_headers(argv[2], argv[3], strtoul(argv[5], NULL, 10));
