@@ -100,7 +100,7 @@ needs() { # TARGET…
 
 run_test() { # TEST
     sandbox=${KEEP:+$(realpath -m "$KEEP")/$suite.$1}
-    sandbox=${sandbox:-$(mktemp -d)}
+    sandbox=${sandbox:-$(mktemp -d -p "${SANDBOXES:-${TMPDIR:-/tmp}}")}
     trap 'ended $?' EXIT
     work=$sandbox/work # apart from the caches: no guest is granted a folder that holds them
     export HOME=$sandbox/home XDG_CACHE_HOME=$sandbox/cache XDG_CONFIG_HOME=$sandbox/config
