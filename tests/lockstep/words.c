@@ -346,14 +346,15 @@ int main(int argc, char **argv)
         checked += run;
         left += blocks ? blocks_length(g->blocks, op_at(&g->cpu, pc)->handler) != length : !run;
     }
+    const char *aim = blocks ? "whole in a block" : "translated";
     // Of single words one in a hundred has no stencil, of which a sequence has some.
-    if (blocks && left * (length > 1 ? 3 : 50) > checked) {
-        printf("not ok words: %u of %u sequences are not whole in a block\n", left, checked);
+    if (left * (blocks && length > 1 ? 3 : 50) > checked) {
+        printf("not ok words: %u of %u sequences are not %s\n", left, word_count / length, aim);
         failures++;
     }
     if (!failures)
-        printf("ok words: %u sequences of %u, %u not %s%s\n", checked, length, left,
-               blocks ? "whole in a block" : "translated", precise ? "; faults are precise" : "");
+        printf("ok words: %u sequences of %u, %u not %s%s\n", checked, length, left, aim,
+               precise ? "; faults are precise" : "");
     machine_destroy(m);
     return failures ? 5 : 0;
 }

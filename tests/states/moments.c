@@ -373,7 +373,7 @@ static int load_damaged(char **argument)
     free(bytes);
     free(good.data);
     machine_destroy(doom);
-    return 0;
+    return loaded == 0; // of what is refused at once nothing has been seen
 }
 
 // ---- any program ----
