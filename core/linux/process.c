@@ -102,8 +102,8 @@ static bool family_is_full(void)
 bool process_has_children(struct linux_process *p)
 {
     for (int i = 0; p->owns_host && i < FAMILY_MAX; i++) {
-        int pid = family_get(i);
-        if (pid && pid != getpid())
+        const int pid = pid_of(atomic_load(&family->members[i]));
+        if (pid && pid != getpid() && family_get(i))
             return true;
     }
     return false;
