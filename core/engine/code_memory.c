@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "code_memory.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "core/base/forks.h"
 
 enum {
     PAGE_BYTES = 4096,
     POPULATED_BYTES = 128 << 10, // at a time
     STEP = 16 << 20, // between places that are tried
 };
-
-static unsigned generation; // forks between the first process and this one
-
-static void note_fork(void)
-{
-    generation++;
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(NULL, NULL, note_fork);
-}
 
 // Pages for code; -1 with errno.
 static int make_pages(const char *name, size_t size)
@@ -52,9 +41,8 @@ static void *map_near(const void *near, size_t size, int fd)
 
 int code_memory_create(struct code_memory *m, size_t size, const void *near)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
-    *m = (struct code_memory){.size = size, .name = near ? "blocks" : "translated", .generation = generation};
+    forks_watch();
+    *m = (struct code_memory){.size = size, .name = near ? "blocks" : "translated", .forks = forks_count()};
     int fd = make_pages(m->name, size);
     if (fd < 0)
         return -1;
@@ -92,12 +80,12 @@ static void part(struct code_memory *m)
     if (fd >= 0)
         close(fd);
     m->used = m->populated = has_parted ? at : m->size;
-    m->generation = generation;
+    m->forks = forks_count();
 }
 
 size_t code_memory_take(struct code_memory *m, size_t size, size_t alignment)
 {
-    if (m->generation != generation)
+    if (m->forks != forks_count())
         part(m);
     size_t at = (m->used + alignment - 1) & ~(alignment - 1);
     if (at > m->size || size > m->size - at)

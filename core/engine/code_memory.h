@@ -14,7 +14,7 @@ struct code_memory {
     size_t size, used;
     size_t populated; // up to here its pages are there: a fault for each would cost more
     const char *name; // of what is mapped
-    unsigned generation; // of the process that what is left belongs to
+    unsigned forks; // forks_count of the process that what is left belongs to
 };
 
 // Reserves size bytes, below 2 GiB, or if near is not NULL, close enough to that for displacements of 32 bits

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/base/forks.h"
 #include "core/devices/devices.h"
 #include "core/loops/expr/semantics.h"
 #include "core/loops/propose/online_log.h"
@@ -185,14 +186,6 @@ static void *examine_thread(void *user)
 
 // ---- requests ----
 
-// This process is a copy of one whose threads examine loops: it has none, and may have got locks locked.
-static bool forked;
-
-static void note_fork(void)
-{
-    forked = true;
-}
-
 // Under the lock.
 static void enqueue(struct loops *l, struct loop *loop)
 {
@@ -209,7 +202,7 @@ void loops_request(struct loops *l, uint32_t header, uint32_t branch)
 {
     struct loop *loop = loops_find(l, header);
     uint32_t state = loop ? atomic_load_explicit(&loop->state, memory_order_acquire) : LOOP_STALE;
-    if (forked || (state != LOOP_STALE && state != LOOP_EARLIER))
+    if (forks_count() || (state != LOOP_STALE && state != LOOP_EARLIER))
         return;
     pthread_mutex_lock(&l->lock);
     if (loop) {
@@ -251,7 +244,7 @@ void loops_set(struct loops *l, uint32_t header, bool on)
 struct loop *loops_reserve(struct loops *l, uint32_t header, uint32_t branch)
 {
     struct loop *loop = loops_find(l, header);
-    if (loop || forked)
+    if (loop || forks_count())
         return loop;
     pthread_mutex_lock(&l->lock);
     loop = add_loop(l, header, branch);
@@ -429,7 +422,7 @@ struct loops *loops_create(struct guest *g, const char *folder, struct error *er
     pthread_mutex_init(&l->lock, NULL);
     pthread_mutex_init(&l->examining, NULL);
     pthread_cond_init(&l->wake, NULL);
-    pthread_atfork(NULL, NULL, note_fork);
+    forks_watch();
     return l;
 }
 

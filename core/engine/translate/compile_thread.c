@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "core/base/clock.h"
 #include "translate_internal.h"
 #include "translator_identity.h"
 
@@ -167,19 +167,12 @@ static void begin_work(struct translator *t, const struct region *r)
     pthread_mutex_unlock(&t->lock);
 }
 
-static uint64_t cpu_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 // Compiles the region, whose entries are given.
 static enum jit_result compile(struct translator *t, struct compiler *compiler,
                                const struct region_source *source, struct region *r,
                                struct jit_object *object)
 {
-    const uint64_t start = cpu_ns();
+    const uint64_t start = clock_thread_ns();
     enum jit_result result = compiler->jit || load_llvm(t, compiler) ? JIT_AGAIN : JIT_FAILED;
     while (result == JIT_AGAIN) {
         uint32_t entries[REGION_ENTRIES_MAX];
@@ -193,7 +186,7 @@ static enum jit_result compile(struct translator *t, struct compiler *compiler,
             find_loops(t, r);
         result = compiler->functions->compile(compiler->jit, r, t->dump, object);
     }
-    atomic_fetch_add_explicit(&t->compile_ns, cpu_ns() - start, memory_order_relaxed);
+    atomic_fetch_add_explicit(&t->compile_ns, clock_thread_ns() - start, memory_order_relaxed);
     return result;
 }
 

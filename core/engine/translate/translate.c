@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/base/forks.h"
 #include "core/engine/dispatch/dispatch_modes.h"
 
-static bool forked; // this process is a copy of one that translates: its code memory is still the other's
 // Whose code this thread is in: what the ways back work on.
 static _Thread_local struct translator *running;
 
@@ -148,7 +148,7 @@ void translate_set_lockstep(struct translator *t, bool (*check)(struct translato
 // process has none, and leaves the lock alone, which it may have got locked.
 static bool start_thread(struct translator *t)
 {
-    if (forked)
+    if (translator_is_copy())
         return false;
     if (t->thread || t->has_no_thread)
         return t->thread;
@@ -190,7 +190,7 @@ static unsigned new_heat(struct translator *t, uint64_t interpreted)
 void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
 {
     struct slot *s;
-    if (!t->guest->entering || forked || !(s = translate_slot(t, pc)) ||
+    if (!t->guest->entering || translator_is_copy() || !(s = translate_slot(t, pc)) ||
         (s->state != SLOT_COLD && s->state != SLOT_QUEUED))
         return;
     unsigned more = new_heat(t, interpreted);
@@ -353,7 +353,7 @@ bool translate_has_to_leave(const struct translator *t)
 
 void translate_install(struct translator *t)
 {
-    if (!forked && atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire)) {
+    if (!translator_is_copy() && atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire)) {
         take_ready(t, install);
         choose_anew_what_to_enter(t);
     }
@@ -406,14 +406,9 @@ void translate_forget(struct translator *t, uint64_t address, uint64_t length)
 
 // ---- creation ----
 
-static void note_fork(void)
-{
-    forked = true;
-}
-
 bool translator_is_copy(void)
 {
-    return forked;
+    return forks_count() > 0;
 }
 
 bool translator_is_precise(const struct translator *t)
@@ -460,7 +455,7 @@ struct translator *translator_create(struct guest *g, bool precise, struct error
         translator_destroy(t);
         return NULL;
     }
-    pthread_atfork(NULL, NULL, note_fork);
+    forks_watch();
     return t;
 }
 
@@ -487,9 +482,9 @@ void translator_destroy(struct translator *t)
         return;
     if (t->dump)
         list_regions(t);
-    if (t->guest->config.prepare && !forked)
+    if (t->guest->config.prepare && !translator_is_copy())
         request_all(t);
-    if (t->thread && !forked) {
+    if (t->thread && !translator_is_copy()) {
         pthread_mutex_lock(&t->lock);
         t->quit = true;
         pthread_cond_broadcast(&t->wake);
@@ -498,9 +493,9 @@ void translator_destroy(struct translator *t)
         for (unsigned i = 0; i < t->helper_count; i++)
             pthread_join(t->helpers[i], NULL);
     }
-    if (!forked)
+    if (!translator_is_copy())
         take_ready(t, install_too_late);
-    if (t->cache && !forked) {
+    if (t->cache && !translator_is_copy()) {
         if (t->compiled_any || t->heat > WORTH_SAVING || t->queued)
             save_history(t);
         struct error error;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#include "forks.h"
+
+#include <pthread.h>
+
+static unsigned count;
+
+static void note_fork(void)
+{
+    count++;
+}
+
+static void watch(void)
+{
+    pthread_atfork(NULL, NULL, note_fork);
+}
+
+void forks_watch(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch);
+}
+
+unsigned forks_count(void)
+{
+    return count;
+}
