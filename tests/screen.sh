@@ -3,7 +3,7 @@
 # For tests of the real window, read after lib.sh: an X server of the test's own; keys go in through xdotool; what the
 # game says it does (--stats, renewed every second) and what is on the screen come out.
 screen_width=1024 screen_height=768
-game='' status=''
+game='' status='' speed=''
 
 screen() {
     stats=$work/stats.json
@@ -28,12 +28,14 @@ renewed() { # waits for statistics that are newer than now
 }
 newer_than() { [ -e "$stats" ] && awk -v a="$(date -r "$stats" +%s.%N)" -v b="$1" 'BEGIN { exit !(a > b) }'; }
 
-frames_a_second() {
-    local frames
+speed_is() { # LEAST MOST: are so many frames shown in a second, between the next two statistics? That is speed then
+    local frames from
     renewed
-    frames=$(stat frames)
+    frames=$(stat frames) from=$(date -r "$stats" +%s.%N)
     renewed
-    echo $(($(stat frames) - frames))
+    speed=$(awk -v frames="$(($(stat frames) - frames))" -v from="$from" -v to="$(date -r "$stats" +%s.%N)" \
+        'BEGIN { printf "%d", frames / (to - from) }')
+    [ "$speed" -ge "$1" ] && [ "$speed" -le "$2" ]
 }
 
 leader() { # KEY: the leader key, then this one
