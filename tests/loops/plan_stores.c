@@ -388,4 +388,7 @@ __asm__("copy_ahead:\n"
         "add x1, x1, #16\n add x3, x3, #16\n subs x2, x2, #16\n b.hi 3b\n ret\n"
         "copy_ahead_with_gap:\n"
         "4: stp x6, x7, [x3]\n ldp x6, x7, [x1]\n"
-        "add x1, x1, #24\n add x3, x3, #24\n subs x2, x2, #16\n b.hi 4b\n ret\n");
+        "add x1, x1, #24\n add x3, x3, #24\n subs x2, x2, #16\n b.hi 4b\n ret\n"
+        "copy_ahead_cut:\n" // the lower half of each, and no copy
+        "5: mov w8, w6\n mov w9, w7\n stp x8, x9, [x3], #16\n ldp x6, x7, [x1], #16\n"
+        "subs x2, x2, #16\n b.hi 5b\n ret\n");

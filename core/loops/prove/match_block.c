@@ -7,20 +7,21 @@
 #include "core/loops/kernels/block.h"
 #include "match.h"
 
-// The load of what the store writes; -1 if it is none. *reg: the register in which it waits for an iteration,
-// or REG_ZERO.
+// The load of what the store writes, all of its bits; -1 if it is none. *reg: the register in which it waits
+// for an iteration, or REG_ZERO.
 static int load_of(const struct prover *v, const struct access *store, unsigned *reg)
 {
     const struct loop_summary *s = v->s;
-    unsigned node = store->value;
+    const struct node *n = &s->nodes[store->value];
+    unsigned least = 64;
     *reg = REG_ZERO;
-    while (s->nodes[node].kind == NODE_TRUNC || s->nodes[node].kind == NODE_ZEXT)
-        node = s->nodes[node].a;
-    const struct node *n = &s->nodes[node];
+    for (; n->kind == NODE_TRUNC || n->kind == NODE_ZEXT; n = &s->nodes[n->a])
+        least = n->bits < least ? n->bits : least;
     if (n->kind != NODE_VAR)
         return match_load(s, store->value);
     const struct reduction *r = &v->reductions[n->a <= REG_SP ? n->a : 0];
-    if (n->a > REG_SP || !v->reduced[n->a] || r->kind != REDUCE_LAST || r->has_condition)
+    if (n->a > REG_SP || !v->reduced[n->a] || r->kind != REDUCE_LAST || r->has_condition ||
+        least < store->size * 8u)
         return -1;
     *reg = n->a;
     return match_load(s, r->terms[0].node);
