@@ -145,14 +145,13 @@ static bool always_aliases(const struct access_range *x, const struct access_ran
 static const char *add_alias_checks(struct prover *v)
 {
     struct guard *g = v->g;
-    const enum loop_class class = v->p->class;
-    bool in_order = class == LOOP_COLUMN || class == LOOP_SPAN; // the kernel stores as the program does
+    const bool in_order = v->p->kernel.run == lookup_run; // the kernel stores as the program does
     for (unsigned i = 0; i < g->range_count; i++) {
         for (unsigned j = 0; j < g->range_count; j++) {
             const struct access_range *x = &g->ranges[i], *y = &g->ranges[j];
             bool streams = x->is_stream && y->is_stream;
             if (x->number >= y->number || !(x->is_store || y->is_store) ||
-                (in_order && x->is_store && y->is_store) || (class == LOOP_SORT_PASS && streams))
+                (in_order && x->is_store && y->is_store) || (v->p->class == LOOP_SORT_PASS && streams))
                 continue;
             if (g->alias_check_count == ALIAS_CHECKS)
                 return "too many accesses";
@@ -218,23 +217,25 @@ static const char *build_list(struct prover *v)
     return NULL;
 }
 
+// Nothing but streams and registers in closed form: else a lane program is needed in any case.
+static bool is_simple(const struct prover *v)
+{
+    return v->s->length && !v->g->finds && !v->loads_first;
+}
+
 static const char *build_kernel(struct prover *v)
 {
     struct loop_plan *p = v->p;
     struct kernel *k = &p->kernel;
-    // Nothing but streams and registers in closed form: else a lane program is needed in any case.
-    bool simple = v->s->length && !v->g->finds && !v->loads_first;
     set_cost(v->p, v->s, 0);
-    if (k->block) {
+    if (k->block)
         k->run = block_run;
+    if (k->run)
         return NULL;
-    }
     switch (p->class) {
-    case LOOP_COLUMN:
-    case LOOP_SPAN: return simple && match_lookup(v) ? NULL : build_batch(v);
     case LOOP_FILL:
     case LOOP_COPY:
-    case LOOP_STRIDED_COPY: return simple && match_streams(v) ? NULL : build_batch(v);
+    case LOOP_STRIDED_COPY: return is_simple(v) && match_streams(v) ? NULL : build_batch(v);
     case LOOP_SORT_PASS: return build_sort(v);
     case LOOP_LIST_WALK: return build_list(v);
     default: return build_batch(v);
@@ -289,6 +290,8 @@ static const char *build(struct prover *v)
         v->loads_first |= v->reduced[i];
     if (p->class == LOOP_COPY && p->guard.length && !g->finds)
         p->kernel.block = match_block(v);
+    if ((p->class == LOOP_COLUMN || p->class == LOOP_SPAN) && is_simple(v))
+        match_lookup(v);
     if (!p->kernel.block) {
         add_accesses(v);
         reason = add_alias_checks(v);
