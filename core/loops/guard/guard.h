@@ -94,7 +94,7 @@ struct guard_exit {
     uint8_t kind; // enum exit_kind
     bool at_end;
     uint8_t accesses_before;
-    uint32_t length;
+    uint32_t length; // instructions of an iteration up to it; 0: depends on the path, only at the end
     struct trip_count trip_count;
     struct quantity condition;
 };

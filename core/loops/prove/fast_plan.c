@@ -230,13 +230,13 @@ void fast_plan_make(struct loop_plan *p)
     const struct guard_exit *x = &p->guard.exits[0];
     const struct trip_count *c = &x->trip_count;
     struct fast_plan *s = &p->fast;
-    if (p->guard.exit_count != 1 || x->kind != EXIT_COUNTED || p->guard.exit_ops || !p->guard.length ||
-        p->guard.no_wrap_count || c->step.slot >= SLOT_COMPUTED)
+    if (p->guard.exit_count != 1 || x->kind != EXIT_COUNTED || !x->length || p->guard.exit_ops ||
+        !p->guard.length || p->guard.no_wrap_count || c->step.slot >= SLOT_COMPUTED)
         return;
     *s = (struct fast_plan){.at_end = x->at_end,
                             .by_distance = c->compare == NODE_EQ && !c->is_equal && c->inverse,
                             .shift = c->shift,
-                            .tail = p->guard.length + (x->at_end ? 0 : x->length),
+                            .tail = x->length + (x->at_end ? 0 : p->guard.length),
                             .zero_upper = p->guard.zero_upper,
                             .length = p->guard.length,
                             .negate = (c->step.constant & c->mask) > c->mask >> 1 ? UINT64_MAX : 0,

@@ -27,13 +27,28 @@ static uint64_t read_access(void *user, unsigned access, uint64_t address)
     return value;
 }
 
-// The instructions of the iteration that now begins, where that depends on the path.
-static uint64_t next_length(const struct loop_plan *p, const cpu *c, const struct memory *memory)
+// A length of the iteration that now begins, where that depends on the path: a node.
+static uint64_t next_length(const struct loop_plan *p, unsigned node, const cpu *c,
+                            const struct memory *memory)
 {
     struct reader reader = {p->summary, memory};
     uint64_t vars[LOOP_VARS];
     loop_start_vars(vars, c);
-    return loop_evaluate(p->summary, p->summary->vars[LOOP_VAR_LENGTH].value, vars, read_access, &reader);
+    return loop_evaluate(p->summary, node, vars, read_access, &reader);
+}
+
+// What is left for the plain loop: a whole iteration, unless the loop is left at the end of one, and the last
+// one, which may be another way through the body than any that goes round.
+static uint64_t tail_of(const struct loop_plan *p, const struct guard_exit *exit, const cpu *c,
+                        const struct memory *memory)
+{
+    const struct loop_summary *s = p->summary;
+    uint64_t tail = exit->length;
+    if (!tail)
+        tail = next_length(p, s->exits[exit - p->guard.exits].length, c, memory);
+    if (!exit->at_end)
+        tail += p->guard.length ? p->guard.length : next_length(p, s->vars[LOOP_VAR_LENGTH].value, c, memory);
+    return tail;
 }
 
 bool plan_rests(const struct loop_plan *p)
@@ -59,10 +74,9 @@ static __attribute__((noinline)) struct plan_result run_wholly(const struct loop
         const struct induction *a = &p->inductions[i];
         c->x[a->reg] = (c->x[a->reg] + e.count * quantity_of(&e, a->step)) & a->mask;
     }
-    uint64_t whole = p->guard.length ? p->guard.length : next_length(p, c, memory);
     return (struct plan_result){.iterations = e.count,
                                 .credited = credited,
-                                .tail = e.exit->at_end ? whole : whole + e.exit->length,
+                                .tail = tail_of(p, e.exit, c, memory),
                                 .trips = e.last + 1};
 }
 

@@ -248,6 +248,15 @@ static bool add_history(struct loop_plan *p)
     return p->history;
 }
 
+// Whether it takes the state to tell how long an iteration is.
+static bool lengths_vary(const struct guard *g)
+{
+    bool vary = !g->length;
+    for (unsigned i = 0; i < g->exit_count; i++)
+        vary |= !g->exits[i].length;
+    return vary;
+}
+
 static bool keep_summary(struct prover *v)
 {
     v->p->summary = malloc(sizeof *v->p->summary);
@@ -305,7 +314,7 @@ static const char *build(struct prover *v)
         p->cost -= p->fast.valid ? GUARD_NS - FAST_GUARD_NS : 0;
         g->least = p->fast.least = p->cost / mean_length(s) + 1;
     }
-    if (reason || p->guard.length)
+    if (reason || !lengths_vary(g))
         return reason;
     return keep_summary(v) ? NULL : "no memory";
 }
