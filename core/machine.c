@@ -43,6 +43,8 @@ enum {
 // means to leave what translated code is in the midst of, and to interpret all callers.
 #define SLICE 200000u
 #define TRANSLATED_SLICE 32000000u
+// Iterations that replaced loops may do within one, about as long.
+#define SKIPS (1 << 24)
 
 // ---- counters ----
 
@@ -139,14 +141,22 @@ static enum stop_reason make_plain_system_call(struct guest *g)
 }
 
 // Without devices and samples, which are looked at when a slice ends, and loops that are to be.
-static uint64_t grant_more(struct guest *g)
+static bool may_go_on(struct guest *g)
 {
     machine *m = (machine *)g;
     const bool has_to_leave = g->config.device || (g->loops && loops_want_update(g->loops)) || m->profile ||
                               is_interrupted(g) || machine_wants_dispatch(m) || machine_wants_engine(m) ||
-                              translate_has_to_leave(g->translator);
+                              (g->translator && translate_has_to_leave(g->translator));
+    if (!has_to_leave)
+        g->skips_left = SKIPS;
+    return !has_to_leave;
+}
+
+static uint64_t grant_more(struct guest *g)
+{
+    machine *m = (machine *)g;
     const uint64_t granted_to = g->stats.retired + (g->granted > 0 ? (uint64_t)g->granted : 0);
-    if (has_to_leave || granted_to >= m->run_end)
+    if (granted_to >= m->run_end || !may_go_on(g))
         return 0;
     return m->run_end - granted_to < TRANSLATED_SLICE ? m->run_end - granted_to : TRANSLATED_SLICE;
 }
@@ -163,6 +173,7 @@ static const struct guest_host host = {
     .block_pc = blocks_guest_pc,
     .system_call = make_plain_system_call,
     .more = grant_more,
+    .may_go_on = may_go_on,
     .counter = read_counter,
     .patch_loop = interp_patch_loop,
 };
@@ -465,6 +476,7 @@ enum machine_state machine_run(machine *m, uint64_t budget)
             loops_update(g->loops);
         if (g->trace)
             interp_patch_trace(g, true);
+        g->skips_left = SKIPS;
         g->activity = ACTIVITY_GUEST;
         enum stop_reason reason = interp_run(g, left < slice ? left : slice);
         g->activity = ACTIVITY_ENGINE;

@@ -43,6 +43,9 @@ struct guest_host {
     // How many more instructions guest code may run at once, where stats.retired and granted are up to date:
     // 0 if what is between two slices has to be done.
     uint64_t (*more)(struct guest *g);
+    // Whether guest code may go on, where replaced loops have done so much since the slice began that it
+    // ought to be over: false if what is between two slices has to be done.
+    bool (*may_go_on)(struct guest *g);
     // CNTVCT_EL0, in ns.
     uint64_t (*counter)(struct guest *g);
     // From now on the interpreter lets the loop's plan run at its header, or no longer does. Emulation
@@ -78,6 +81,8 @@ struct guest {
     struct loop_trace *trace; // NULL: no loop is traced (machine_trace_loop)
     struct counts *counts; // NULL: instructions are not counted one by one (config.count)
 
+    // Iterations that replaced loops may do before the engine looks at requests again: they retire nothing.
+    int64_t skips_left;
     int64_t granted; // the budget of the interp_run under way, but for what has been added to stats.retired
     uint64_t interpreted; // instructions, and CHANGE_COST; not those in front of system calls and faults
     int64_t interpreting_since; // the budget when the interpreter was come to last

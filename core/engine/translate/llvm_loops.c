@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/state/guest.h"
 #include "llvm_copy.h"
 #include "llvm_exact.h"
 #include "llvm_guard.h"
@@ -233,6 +234,22 @@ static void add_kernel_guard(struct build *u, const struct region_loop *loop, co
     LLVMPositionBuilderAtEnd(u->at, next);
 }
 
+// Counts the iterations that are about to be skipped; the host's side instead, where so many have been that
+// the slice may be over.
+static void take_skips(struct build *u, const struct region_loop *loop, LLVMValueRef iterations)
+{
+    // The guest begins with its cpu.
+    LLVMValueRef field = build_cpu_field(u, offsetof(struct guest, skips_left));
+    LLVMValueRef left = LLVMBuildLoad2(u->at, u->j->i64, field, "");
+    LLVMBasicBlockRef some = build_block(u);
+    LLVMBasicBlockRef none = build_block(u);
+    build_branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntSGT, left, build_constant(u, 0), ""), some, none);
+    LLVMPositionBuilderAtEnd(u->at, none);
+    call_kernel(u, loop);
+    LLVMPositionBuilderAtEnd(u->at, some);
+    LLVMBuildStore(u->at, LLVMBuildSub(u->at, left, iterations, ""), field);
+}
+
 // Goes on if the guard holds, else in the plain loop.
 static void check_guard(struct build *u, const struct region_loop *loop, const struct llvm_guard *l)
 {
@@ -257,9 +274,10 @@ static void add_fast_loop(struct build *u, const struct region_loop *loop, struc
         }
         check_guard(u, loop, l);
     }
+    LLVMValueRef all = LLVMBuildAdd(u->at, l->trips, build_constant(u, 1), "");
+    take_skips(u, loop, all);
     if (u->r->verify)
         call_check(u, GLUE_WAY_BACK(begin_check), g->header, again);
-    LLVMValueRef all = LLVMBuildAdd(u->at, l->trips, build_constant(u, 1), "");
     add_to_cell(u, g, offsetof(struct loop_cell, entries), build_constant(u, 1));
     add_to_cell(u, g, offsetof(struct loop_cell, skipped), all);
     add_to_cell(u, g, offsetof(struct loop_cell, credited),
