@@ -61,6 +61,16 @@ static bool number(const cJSON *json, const char *name, double *value)
     return cJSON_IsNumber(item);
 }
 
+// A whole one, from 0 to most.
+static bool whole_number(const cJSON *json, const char *name, uint64_t most, uint64_t *value)
+{
+    double read = -1;
+    if (!number(json, name, &read) || !(read >= 0 && read <= (double)most) || read != floor(read))
+        return false;
+    *value = (uint64_t)read;
+    return true;
+}
+
 // With all its digits: cJSON would print 15 of 17.
 static void add_number(cJSON *json, const char *name, double value)
 {
@@ -147,16 +157,16 @@ bool checkpoint_read(const struct training *t, uint64_t seed, struct checkpoint 
     char *path = json_path(t->checkpoint), *array = NULL;
     struct npy n = {0};
     cJSON *json = json_read(path, error);
-    double step = 0, epoch = 0;
     *c = (struct checkpoint){.best = INFINITY};
     bool good = json && same_training(json, path, t, seed, p, o, error);
-    if (good && (!number(json, "step", &step) || !number(json, "loss_sum", &c->loss_sum) ||
-                 !number(json, "best_epoch", &epoch) || (epoch > 0 && !number(json, "best", &c->best)) ||
-                 step < 0 || step > (double)(t->epochs * t->steps)))
+    if (good && (!whole_number(json, "step", t->epochs * t->steps, &c->step) ||
+                 !number(json, "loss_sum", &c->loss_sum) ||
+                 !whole_number(json, "best_epoch", c->step / t->steps, &c->best_epoch) ||
+                 (c->best_epoch && !number(json, "best", &c->best))))
         good = error_set(error, "%s: damaged: step, loss_sum, best or best_epoch is missing or out of range",
                          path);
     if (good) {
-        array = array_path(t->checkpoint, step);
+        array = array_path(t->checkpoint, (double)c->step);
         good = npy_open_shape(&n, array, 2, (int[]){ROWS, (int)count}, error) &&
                npy_check_hash(&n, array, json, error);
     }
@@ -165,8 +175,7 @@ bool checkpoint_read(const struct training *t, uint64_t seed, struct checkpoint 
         memcpy(o->m, n.data + MEANS * count, count * sizeof(float));
         memcpy(o->v, n.data + SQUARES * count, count * sizeof(float));
         memcpy(best, n.data + BEST * count, count * sizeof(float));
-        c->step = o->step = (uint64_t)step;
-        c->best_epoch = (uint64_t)epoch;
+        o->step = c->step;
     }
     npy_close(&n);
     cJSON_Delete(json);
