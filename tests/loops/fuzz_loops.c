@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // fuzz_loops: plans against the plain interpreter.
 //
-//   fuzz_loops [--entries N] [--seed N] [--random LOOPS] [--time TRIPS] [--verbose] CODE…
+//   fuzz_loops [--entries N] [--seed N] [--random LOOPS] [--mutated LOOPS] [--time TRIPS] [--verbose] CODE…
 //
 // CODE is A64 machine code as it lies in memory (objcopy -O binary). Every loop in it that gets a plan for
 // the class that its summary shows is entered with random registers and memory, bent so that most addresses
@@ -282,7 +282,7 @@ static bool refuse(const void *siginfo, void *context)
 int main(int argc, char **argv)
 {
     uint64_t entries = 20000;
-    unsigned random_loops = 0;
+    unsigned random_loops = 0, mutated_loops = 0;
     int i = 1;
     for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
         if (strcmp(argv[i], "--verbose") == 0)
@@ -291,6 +291,8 @@ int main(int argc, char **argv)
             entries = strtoull(argv[++i], NULL, 0);
         else if (strcmp(argv[i], "--random") == 0 && i + 1 < argc)
             random_loops = (unsigned)strtoul(argv[++i], NULL, 0);
+        else if (strcmp(argv[i], "--mutated") == 0 && i + 1 < argc)
+            mutated_loops = (unsigned)strtoul(argv[++i], NULL, 0);
         else if (strcmp(argv[i], "--time") == 0 && i + 1 < argc)
             timed_trips = strtoull(argv[++i], NULL, 0);
         else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
@@ -306,6 +308,7 @@ int main(int argc, char **argv)
     for (; i < argc; i++)
         find_loops(argv[i]);
     add_random_loops(random_loops);
+    add_mutated_loops(mutated_loops);
     for (unsigned k = 0; k < loop_count; k++)
         counts[loops[k].class].loops++;
     if (loop_count == 0) {
