@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "core/state/guest.h"
+#include "path_text.h"
 #include "special_files.h"
 
 #define LINKS_MAX 40 // symbolic links in one path, as in Linux
@@ -29,17 +30,12 @@ void files_host_path(int host, char path[HOST_FD_PATH_SIZE])
     snprintf(path, HOST_FD_PATH_SIZE, "/proc/self/fd/%d", host);
 }
 
-static bool has_prefix(const char *path, const char *prefix, size_t length)
-{
-    return !strncmp(path, prefix, length) && (path[length] == '/' || !path[length]);
-}
-
 static struct grant *find_grant(const struct files *f, const char *canonical)
 {
     struct grant *best = NULL;
     for (size_t i = 0; i < f->grant_count; i++) {
         struct grant *g = &f->grants[i];
-        if (has_prefix(canonical, g->path, g->length) && (g->is_folder || !canonical[g->length]) &&
+        if (path_has_prefix(canonical, g->path, g->length) && (g->is_folder || !canonical[g->length]) &&
             (!best || g->length > best->length))
             best = g;
     }
@@ -51,7 +47,7 @@ bool files_leads_to_grant(const struct files *f, const char *canonical)
 {
     size_t length = strlen(canonical);
     for (size_t i = 0; i < f->grant_count; i++)
-        if (f->grants[i].length > length && has_prefix(f->grants[i].path, canonical, length))
+        if (f->grants[i].length > length && path_has_prefix(f->grants[i].path, canonical, length))
             return true;
     return false;
 }
@@ -61,7 +57,7 @@ bool files_leads_to_grant(const struct files *f, const char *canonical)
 static bool is_plain(const struct files *f, const struct grant *g)
 {
     for (size_t i = 0; i < f->grant_count; i++)
-        if (&f->grants[i] != g && has_prefix(f->grants[i].path, g->path, g->length))
+        if (&f->grants[i] != g && path_has_prefix(f->grants[i].path, g->path, g->length))
             return false;
     return !special_below(g->path);
 }
@@ -145,70 +141,6 @@ static int accept_host(struct files *f, int host, const struct grant *g, struct 
     return 0;
 }
 
-// ---- textual paths: canonical ones have no trailing slash, so that "/" is "" ----
-
-// Whether the path, followed word by word, ever names something above where it starts.
-static bool rises(const char *path)
-{
-    int depth = 0;
-    while (*path) {
-        size_t length = strcspn(path, "/");
-        if (length == 2 && !memcmp(path, "..", 2))
-            depth--;
-        else if (length && !(length == 1 && *path == '.'))
-            depth++;
-        if (depth < 0)
-            return true;
-        path += length + (path[length] == '/');
-    }
-    return false;
-}
-
-static bool has_dot_dot(const char *path)
-{
-    for (const char *p = path; (p = strstr(p, "..")); p += 2)
-        if ((p == path || p[-1] == '/') && (p[2] == '/' || !p[2]))
-            return true;
-    return false;
-}
-
-static bool ends_with_slash(const char *path)
-{
-    size_t length = strlen(path);
-    return length && path[length - 1] == '/';
-}
-
-// Appends a component to a canonical path, or removes the last one for "..".
-static int append(char canonical[PATH_MAX], const char *name, size_t length)
-{
-    size_t used = strlen(canonical);
-    if (!length || (length == 1 && *name == '.'))
-        return 0;
-    if (length == 2 && !memcmp(name, "..", 2)) {
-        char *slash = strrchr(canonical, '/');
-        if (slash)
-            *slash = 0;
-        return 0;
-    }
-    if (length > NAME_MAX || used + 1 + length + 1 > PATH_MAX)
-        return -ENAMETOOLONG;
-    canonical[used] = '/';
-    memcpy(canonical + used + 1, name, length);
-    canonical[used + 1 + length] = 0;
-    return 0;
-}
-
-static int append_all(char canonical[PATH_MAX], const char *path)
-{
-    int result = 0;
-    while (*path && !result) {
-        size_t length = strcspn(path, "/");
-        result = append(canonical, path, length);
-        path += length + (path[length] == '/');
-    }
-    return result;
-}
-
 // The folder from which path starts; its canonical path if text is not NULL.
 static int base_of(struct files *f, int at, struct descriptor **base, char text[PATH_MAX])
 {
@@ -260,14 +192,14 @@ static int walk(struct files *f, const char *path, bool follow, char canonical[P
     int links = 0;
     if ((size_t)snprintf(rest, sizeof rest, "%s", path) >= sizeof rest)
         return -ENAMETOOLONG;
-    follow |= ends_with_slash(path);
+    follow |= path_ends_with_slash(path);
     if (*path == '/')
         *canonical = 0;
     while (*rest) {
         size_t length = strcspn(rest, "/"), skip = length + strspn(rest + length, "/");
         size_t used = strlen(canonical);
         bool last = !rest[skip];
-        int result = append(canonical, rest, length);
+        int result = path_append(canonical, rest, length);
         if (!result)
             result = look(f, canonical, target);
         if (result < 0)
@@ -288,7 +220,14 @@ static int walk(struct files *f, const char *path, bool follow, char canonical[P
     return 0;
 }
 
-// Opens path in the grants. NOT_IN_GRANT with the canonical path if no grant covers it.
+// Whether to open it so would make a file where a folder is for the guest, because a grant lies below.
+static bool makes_folder(const struct files *f, const char *canonical, int flags)
+{
+    return flags & O_CREAT && files_leads_to_grant(f, canonical);
+}
+
+// Opens path in the grants. NOT_IN_GRANT with the canonical path if no grant covers it. canonical is as well
+// that of what has been opened, maybe with a slash behind, unless its grant is plain.
 static int open_path(struct files *f, int at, const char *path, int flags, mode_t mode,
                      struct descriptor *out, char canonical[PATH_MAX])
 {
@@ -301,7 +240,7 @@ static int open_path(struct files *f, int at, const char *path, int flags, mode_
         if (result)
             return result;
         g = base->kind == DESCRIPTOR_DIRECTORY ? &f->grants[base->grant] : NULL;
-        if (g && is_plain(f, g) && !rises(path)) {
+        if (g && is_plain(f, g) && !path_rises(path)) {
             int fd = open_checked(g, base->host, path, flags, mode, 0);
             if (fd != -EXDEV)
                 return fd < 0 ? fd : accept_host(f, fd, g, out);
@@ -312,20 +251,22 @@ static int open_path(struct files *f, int at, const char *path, int flags, mode_
     } else {
         *canonical = 0;
     }
-    if (!has_dot_dot(path)) {
+    if (!path_has_dot_dot(path)) {
         size_t used = strlen(canonical);
-        int result = append_all(canonical, path);
+        int result = path_append_all(canonical, path);
         if (result)
             return result;
         g = special_covers(canonical) ? NULL : find_grant(f, canonical);
-        if (!g)
+        if (!g || makes_folder(f, canonical, flags))
             return NOT_IN_GRANT;
-        if (ends_with_slash(path) && strlen(canonical) + 2 <= PATH_MAX)
+        if (path_ends_with_slash(path) && strlen(canonical) + 2 <= PATH_MAX)
             strcat(canonical, "/"); // the kernel then asks for a folder
-        int fd = open_in_grant(g, canonical, flags, mode, 0);
+        const bool plain = is_plain(f, g);
+        // A link may lead to another grant within this one, which the kernel does not know.
+        int fd = open_in_grant(g, canonical, flags, mode, plain ? 0 : RESOLVE_NO_SYMLINKS);
         if (fd >= 0)
             return accept_host(f, fd, g, out);
-        if (fd != -EXDEV && (fd != -ENOENT || is_plain(f, g)))
+        if (fd != -EXDEV && (plain || (fd != -ENOENT && fd != -ELOOP && fd != -EROFS)))
             return fd;
         canonical[used] = 0;
     }
@@ -336,7 +277,9 @@ static int open_path(struct files *f, int at, const char *path, int flags, mode_
     g = special_covers(canonical) ? NULL : find_grant(f, canonical);
     if (!g)
         return linked && !special_exists(f, canonical) ? -EACCES : NOT_IN_GRANT;
-    if (ends_with_slash(path))
+    if (makes_folder(f, canonical, flags))
+        return NOT_IN_GRANT;
+    if (path_ends_with_slash(path))
         flags |= O_DIRECTORY;
     int fd = open_in_grant(g, canonical, flags, mode, RESOLVE_NO_SYMLINKS);
     if (fd == -ENOENT && files_leads_to_grant(f, canonical))
@@ -366,13 +309,29 @@ int files_lookup(struct files *f, int at, const char *path, bool follow, struct 
     return result;
 }
 
+// Whether the name in the folder that open_path has opened is that of a grant, or of a folder on the way to
+// one: what these names stand for is not the guest's to change.
+static bool is_fixed(const struct files *f, const struct descriptor *folder, char canonical[PATH_MAX],
+                     const char *name)
+{
+    if (is_plain(f, &f->grants[folder->grant]))
+        return false;
+    if (path_ends_with_slash(canonical))
+        canonical[strlen(canonical) - 1] = 0;
+    if (path_append(canonical, name, strlen(name)))
+        return false; // longer than the path of any grant
+    const struct grant *g = find_grant(f, canonical);
+    return files_leads_to_grant(f, canonical) || (g && !canonical[g->length]);
+}
+
 int files_parent(struct files *f, int at, const char *path, struct files_place *place)
 {
     char folder[PATH_MAX];
     size_t end = strlen(path);
+    *place->name = 0;
     if (!end)
         return -ENOENT;
-    place->wants_folder = ends_with_slash(path);
+    place->wants_folder = path_ends_with_slash(path);
     while (end && path[end - 1] == '/')
         end--;
     size_t start = end;
@@ -393,6 +352,10 @@ int files_parent(struct files *f, int at, const char *path, struct files_place *
         return special_exists(f, canonical) ? -EACCES : -ENOENT;
     if (result)
         return result;
+    if (is_fixed(f, &d, canonical, place->name)) {
+        close(d.host);
+        return -EBUSY;
+    }
     place->folder = d.host;
     place->writable = d.may_change;
     return 0;
@@ -433,7 +396,7 @@ int files_folder_path(struct files *f, const struct descriptor *d, char *path, s
     top[top_length] = 0;
     if (top_length == 1)
         top[top_length = 0] = 0; // the host's root
-    if (!has_prefix(folder, top, (size_t)top_length))
+    if (!path_has_prefix(folder, top, (size_t)top_length))
         return -ENOENT;
     const char *below = folder + top_length;
     if (!strcmp(below, "/"))
@@ -457,7 +420,7 @@ bool files_name(struct files *f, int host, char *path, size_t size)
         if (n <= 0)
             continue;
         top[n == 1 ? n = 0 : n] = 0; // the host's root ends with a slash
-        if (has_prefix(name, top, (size_t)n) && (g->is_folder || !name[n]))
+        if (path_has_prefix(name, top, (size_t)n) && (g->is_folder || !name[n]))
             return (size_t)snprintf(path, size, "%s%s", g->path, name + n) < size;
     }
     return false;
@@ -513,7 +476,7 @@ static int open_grant(struct grant *g, const struct machine_grant *source)
     struct stat s;
     char canonical[PATH_MAX] = "";
     g->host = -1;
-    if (*source->guest != '/' || append_all(canonical, source->guest) || !(g->path = strdup(canonical)))
+    if (*source->guest != '/' || path_append_all(canonical, source->guest) || !(g->path = strdup(canonical)))
         return -EINVAL;
     g->host = open(source->host, O_PATH | O_CLOEXEC);
     if (g->host < 0 || fstat(g->host, &s))

@@ -93,6 +93,8 @@ struct files_place {
     bool wants_folder; // path ends with a slash
     char name[NAME_MAX + 1]; // never empty, "." or ".."
 };
+// -EBUSY if that is the path of a grant or leads to one, or if there is no such component: it is "." or "..",
+// or path is the root's. Then place->name is empty.
 int files_parent(struct files *f, int at, const char *path, struct files_place *place);
 
 // What readlink of path gives, not terminated; the length, or a negative errno.
