@@ -70,16 +70,20 @@ struct descriptor *descriptor_get(struct files *f, uint64_t fd)
     return fd < DESCRIPTOR_MAX && f->table[fd].kind != DESCRIPTOR_FREE ? &f->table[fd] : NULL;
 }
 
-int descriptor_object(const struct descriptor *d, struct files_object *object)
+void descriptor_object(const struct descriptor *d, struct files_object *object)
 {
-    char link[HOST_FD_PATH_SIZE];
-    files_host_path(d->host, link);
-    *object = (struct files_object){.host = open(link, O_PATH | O_CLOEXEC),
+    *object = (struct files_object){.host = d->host,
+                                    .lent = true,
                                     .may_change = d->may_change,
                                     .is_virtual = d->kind == DESCRIPTOR_VIRTUAL};
     if (object->is_virtual)
         object->virtual_inode = special_virtual_inode(d->path);
-    return object->host < 0 ? -errno : 0;
+}
+
+void files_object_end(const struct files_object *object)
+{
+    if (!object->lent)
+        close(object->host);
 }
 
 int descriptor_close(struct files *f, uint64_t fd)

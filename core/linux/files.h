@@ -72,16 +72,17 @@ int files_open(struct files *f, int at, const char *path, int flags, mode_t mode
 
 // The object that path names, without opening it.
 struct files_object {
-    int host; // O_PATH descriptor, the caller's
+    int host; // O_PATH descriptor, or that of an open file, which is lent
+    bool lent; // not to be closed: that would take away the locks that the guest has on the file (fcntl(2))
     bool may_change; // it is in a writable grant
     bool is_virtual; // a folder that exists only for the guest: host is that of its entries
     uint64_t virtual_inode;
 };
 // follow: whether a symbolic link at the end is followed.
 int files_lookup(struct files *f, int at, const char *path, bool follow, struct files_object *object);
-// The object that d has open. Not a duplicate of its host descriptor: to close that would take the locks away
-// that the guest has on the file (fcntl(2)).
-int descriptor_object(const struct descriptor *d, struct files_object *object);
+// The object that d has open, lent for as long as it is.
+void descriptor_object(const struct descriptor *d, struct files_object *object);
+void files_object_end(const struct files_object *object);
 
 // Whether a grant lies below the canonical path ("" for "/").
 bool files_leads_to_grant(const struct files *f, const char *canonical);

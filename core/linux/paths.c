@@ -105,7 +105,7 @@ static int64_t write_stat(struct linux_process *p, uint64_t address, const struc
 }
 
 // The object that a call with AT_EMPTY_PATH and AT_SYMLINK_NOFOLLOW means, and maybe more flags that it
-// knows; its host descriptor is the caller's to close.
+// knows; the caller's to end.
 static int find_object(struct linux_process *p, uint64_t at, uint64_t address, uint64_t flags, uint32_t more,
                        struct files_object *object)
 {
@@ -121,7 +121,10 @@ static int find_object(struct linux_process *p, uint64_t at, uint64_t address, u
     if (*path || !(flags & AT_EMPTY_PATH))
         return files_lookup(p->files, (int)at, path, !(flags & AT_SYMLINK_NOFOLLOW), object);
     const struct descriptor *d = (int)at == GUEST_AT_FDCWD ? &p->files->cwd : descriptor_get(p->files, at);
-    return d ? descriptor_object(d, object) : -EBADF;
+    if (!d)
+        return -EBADF;
+    descriptor_object(d, object);
+    return 0;
 }
 
 // What a folder shows that exists only for the guest.
@@ -142,7 +145,7 @@ int64_t sys_newfstatat(struct linux_process *p, const uint64_t *a)
     if (result)
         return result;
     result = fstat(object.host, &s) ? -errno : 0;
-    close(object.host);
+    files_object_end(&object);
     show_virtual(&object, &s);
     return result ? result : write_stat(p, a[2], &s);
 }
@@ -164,7 +167,7 @@ int64_t sys_statx(struct linux_process *p, const uint64_t *a)
     result = statx(object.host, "", AT_EMPTY_PATH | (int)(a[2] & AT_STATX_SYNC_TYPE), (unsigned)a[3], &s)
                  ? -errno
                  : 0;
-    close(object.host);
+    files_object_end(&object);
     if (object.is_virtual) {
         struct stat shown;
         show_virtual(&object, &shown);
@@ -191,7 +194,7 @@ int64_t sys_statfs(struct linux_process *p, const uint64_t *a)
     if (result)
         return result;
     result = file_system(p, object.host, a[1]);
-    close(object.host);
+    files_object_end(&object);
     return result;
 }
 
@@ -218,7 +221,7 @@ static int64_t access_path(struct linux_process *p, uint64_t at, uint64_t addres
     struct stat s;
     if (!result && mode & W_OK && !object.may_change && !fstat(object.host, &s) && !S_ISCHR(s.st_mode))
         result = -EROFS;
-    close(object.host);
+    files_object_end(&object);
     return result;
 }
 
@@ -301,7 +304,7 @@ static int64_t find_place(struct linux_process *p, uint64_t at, const char *path
     }
     if (result && creates && (result == -EROFS || result == -EACCES || result == -EBUSY) &&
         !files_lookup(p->files, (int)at, path, false, &object)) {
-        close(object.host);
+        files_object_end(&object);
         result = -EEXIST;
     }
     return result;
@@ -434,7 +437,7 @@ int64_t sys_linkat(struct linux_process *p, const uint64_t *a)
                      : host_result(linkat(AT_FDCWD, link, place.folder, place.name, AT_SYMLINK_FOLLOW));
         close(place.folder);
     }
-    close(object.host);
+    files_object_end(&object);
     return result;
 }
 
@@ -445,7 +448,7 @@ static int64_t change_object(struct linux_process *p, uint64_t at, uint64_t addr
 {
     int64_t result = find_object(p, at, address, flags, 0, object);
     if (!result && !object->may_change) {
-        close(object->host);
+        files_object_end(object);
         result = -EROFS;
     }
     return result;
@@ -460,7 +463,7 @@ int64_t sys_truncate(struct linux_process *p, const uint64_t *a)
         return result;
     files_host_path(object.host, link);
     result = host_result(truncate(link, (off_t)a[1]));
-    close(object.host);
+    files_object_end(&object);
     return result;
 }
 
@@ -479,7 +482,7 @@ static int64_t change_mode(struct linux_process *p, const uint64_t *a, uint64_t 
         result = -EOPNOTSUPP;
     else
         result = host_result(chmod(link, a[2] & 01777));
-    close(object.host);
+    files_object_end(&object);
     return result;
 }
 
@@ -500,7 +503,7 @@ int64_t sys_fchownat(struct linux_process *p, const uint64_t *a)
     if (result)
         return result;
     result = host_result(fchownat(object.host, "", (uid_t)a[2], (gid_t)a[3], AT_EMPTY_PATH));
-    close(object.host);
+    files_object_end(&object);
     return result;
 }
 
@@ -518,7 +521,7 @@ int64_t sys_utimensat(struct linux_process *p, const uint64_t *a)
     if (result)
         return result;
     result = host_result((int)syscall(SYS_utimensat, object.host, "", a[2] ? times : NULL, AT_EMPTY_PATH));
-    close(object.host);
+    files_object_end(&object);
     return result;
 }
 

@@ -386,8 +386,10 @@ int special_lookup(struct files *f, const char *path, struct files_object *objec
         object->host = open(normal, O_PATH | O_CLOEXEC);
         return object->host < 0 ? -errno : 0;
     }
-    if (d)
-        return descriptor_object(d, object);
+    if (d) {
+        descriptor_object(d, object);
+        return 0;
+    }
     struct descriptor opened;
     int result = special_open(f, normal, O_RDONLY, &opened);
     if (result)
