@@ -158,10 +158,7 @@ int64_t clock_sleep(struct linux_process *p, int clock, bool absolute, const str
     int64_t result = sleep_until(p, CLOCK_MONOTONIC, deadline);
     if (result != RESTART_UNHANDLED)
         return result;
-    if (!signal_due(p)) {
-        p->sleep_deadline = deadline;
-        return result;
-    }
+    p->sleep_deadline = deadline;
     uint64_t now = clock_ns(p, CLOCK_MONOTONIC);
     *left = now < deadline ? deadline - now : 0;
     return result;
@@ -178,10 +175,10 @@ static int64_t sleep_for(struct linux_process *p, int clock, bool absolute, uint
          clock != CLOCK_TAI))
         return clock == CLOCK_PROCESS_CPUTIME_ID ? -EOPNOTSUPP : -EINVAL;
     int64_t result = clock_sleep(p, clock, absolute, &t, &left);
-    if (absolute || result != RESTART_UNHANDLED || p->sleep_deadline)
+    if (absolute || result != RESTART_UNHANDLED || !remaining || !signal_due(p))
         return result;
     t = (struct timespec){(time_t)(left / SECOND), (long)(left % SECOND)};
-    return remaining && !copy_out(p, remaining, &t, sizeof t) ? -EFAULT : -EINTR;
+    return copy_out(p, remaining, &t, sizeof t) ? result : -EFAULT;
 }
 
 int64_t sys_nanosleep(struct linux_process *p, const uint64_t *a)

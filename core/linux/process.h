@@ -64,7 +64,7 @@ struct linux_process {
     } before; // of the host process, when it had no guest
     uint64_t random_state; // for deterministic machines
     uint64_t epoch; // of the wall clock where the clock is our own, ns; 0 = not yet known
-    uint64_t sleep_deadline; // of a nanosleep that a stop request interrupted, 0 = none
+    uint64_t sleep_deadline; // of a nanosleep that was interrupted and may go on, 0 = none
     int interrupted; // RESTART or RESTART_UNHANDLED if the last system call returned that, else 0
     struct guest_timer timers[GUEST_TIMERS];
     bool replaced; // the program that was started has replaced itself by another
@@ -106,8 +106,8 @@ void process_apply_limits(struct linux_process *p);
 int clock_of_host(struct linux_process *p, int clock);
 
 // Sleeps until the guest's clock shows *t, or for that long. 0; -EINVAL if *t is no time; RESTART_UNHANDLED
-// if it was interrupted: by a signal, and then *left tells what is missing of so long, in ns, or by a stop
-// request, and then it is called again and goes on (p->sleep_deadline).
+// if it was interrupted: then *left tells what is missing of so long, in ns, and unless a signal handler runs
+// it is called again and goes on (p->sleep_deadline).
 int64_t clock_sleep(struct linux_process *p, int clock, bool absolute, const struct timespec *t,
                     uint64_t *left);
 

@@ -383,6 +383,7 @@ static void start_handler(struct linux_process *p, const struct signal_info *inf
             c->x[0] = (uint64_t)-EINTR;
         p->interrupted = 0;
     }
+    p->sleep_deadline = 0;
     if (action.flags & GUEST_SA_RESETHAND)
         s->actions[info->number].handler = GUEST_SIG_DFL;
     if (!signal_frame_push(p, info, &action, s->restore_mask ? s->saved_mask : s->blocked)) {

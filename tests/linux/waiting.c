@@ -66,6 +66,38 @@ static void clocks(void)
     SHOW(settimeofday(&v, NULL) == 0 || errno == EPERM);
 }
 
+// What stops a process and lets it go on does not end its sleep.
+static void stops(void)
+{
+    struct timespec t = {0, 400000000}, r = {7, 7};
+    int status, ends[2];
+    char c;
+    fflush(stdout);
+    pipe(ends);
+    pid_t child = fork();
+    if (!child) {
+        setpgid(0, 0); // its parent is in another group, so that SIGTSTP stops it
+        double start = now(CLOCK_MONOTONIC);
+        write(ends[1], "x", 1);
+        SHOW(nanosleep(&t, &r));
+        double passed = now(CLOCK_MONOTONIC) - start;
+        printf("slept %d\n", passed >= 0.4 && passed < 30);
+        fflush(stdout);
+        _exit(0);
+    }
+    read(ends[0], &c, 1);
+    usleep(100000);
+    kill(child, SIGTSTP);
+    waitpid(child, &status, WUNTRACED);
+    printf("stopped %d\n", WIFSTOPPED(status));
+    fflush(stdout);
+    kill(child, SIGCONT);
+    waitpid(child, &status, 0);
+    printf("ended %x\n", status);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void timers(void)
 {
     timer_t timer;
@@ -186,6 +218,7 @@ int main(void)
 {
     setvbuf(stdout, NULL, _IONBF, 0);
     clocks();
+    stops();
     timers();
     polling();
     events();
