@@ -561,8 +561,10 @@ int64_t sys_rt_sigtimedwait(struct linux_process *p, const uint64_t *a)
 int64_t sys_rt_sigreturn(struct linux_process *p, const uint64_t *a)
 {
     (void)a;
-    if (!signal_frame_pop(p))
-        process_die(p, SIGSEGV, p->guest->cpu.x[REG_SP], "rt_sigreturn from a damaged frame");
+    const uint64_t sp = p->guest->cpu.x[REG_SP];
+    if (!signal_frame_pop(p)) // Linux calls it a missing mapping only if there is none above either
+        linux_exception(p->guest, SIGSEGV, sp <= GUEST_TRAMPOLINE ? SEGV_ACCERR : SEGV_MAPERR, sp,
+                        "rt_sigreturn from a damaged frame");
     return KEEP_REGISTERS;
 }
 

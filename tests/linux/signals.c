@@ -358,6 +358,32 @@ static void signal_nowhere(void)
             : "x0", "x1", "x8", "memory");
 }
 
+static void on_damage(int number, siginfo_t *info, void *context)
+{
+    (void)info;
+    ucontext_t *c = context;
+    memset(c->uc_mcontext.__reserved, 0xff, 16);
+    printf("a frame is damaged in the handler of %d\n", number);
+}
+
+static void on_damaged(int number, siginfo_t *info, void *context)
+{
+    char here;
+    (void)info, (void)context;
+    printf("damaged: signal %d on the alternate stack %d\n", number,
+           &here >= stack && &here < stack + sizeof stack);
+    siglongjmp(back, 1);
+}
+
+// What rt_sigreturn refuses is a SIGSEGV like any other.
+static void damage(void)
+{
+    install(SIGSEGV, on_damaged, SA_ONSTACK);
+    install(SIGUSR1, on_damage, 0);
+    if (!sigsetjmp(back, 1))
+        raise(SIGUSR1);
+}
+
 __attribute__((noinline)) static int recurse(int n)
 {
     volatile char room[1000];
@@ -377,6 +403,7 @@ static void stacks(void)
     install(SIGSEGV, on_no_room, SA_ONSTACK);
     install(SIGUSR1, on_signal, 0);
     signal_nowhere();
+    damage();
     sigaltstack(NULL, &old);
     printf("flags %d size %ld\n", old.ss_flags, (long)old.ss_size);
     s.ss_size = 100;
