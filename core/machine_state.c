@@ -15,7 +15,7 @@
 #include "machine_internal.h"
 
 #define MAGIC 0x4d4f4f4454415453u // "STATDOOM"
-#define VERSION 1u // of everything that is saved below; any change raises it
+#define VERSION 2u // of everything that is saved below; any change raises it
 #define CPU_PART 0x20555043u
 #define COUNTER_PART 0x544e5543u
 

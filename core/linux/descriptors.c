@@ -75,6 +75,7 @@ void descriptor_object(const struct descriptor *d, struct files_object *object)
     *object = (struct files_object){.host = d->host,
                                     .lent = true,
                                     .may_change = d->may_change,
+                                    .object = d->object,
                                     .is_virtual = d->kind == DESCRIPTOR_VIRTUAL};
     if (object->is_virtual)
         object->virtual_inode = special_virtual_inode(d->path);

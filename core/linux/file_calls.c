@@ -15,6 +15,8 @@
 #include "paths.h"
 
 #define TRANSFER_MAX 0x7ffff000ull // of one call, as in Linux
+#define PIPE_MAX (1 << 20) // of a pipe, as Linux has it for anyone but root
+#define COPY_MAX (1ull << 20) // of one call, into memory
 
 // ---- reading and writing ----
 
@@ -51,17 +53,38 @@ static int64_t output(struct linux_process *p, const struct descriptor *d, const
     return total;
 }
 
-// offset: -1 = the file's own
-static int64_t transfer_vector(struct linux_process *p, uint64_t fd, int prot, const struct iovec *v,
-                               int count, int64_t offset, uint64_t flags)
+// ---- files that are memory ----
+
+// Of a file that is about to be written so many bytes, at the offset (-1: its own): whether there may be so
+// much memory, if it is such a file. 0 or -ENOSPC.
+static int64_t make_room(struct linux_process *p, const struct descriptor *d, int64_t offset, uint64_t length,
+                         bool appends)
 {
-    int64_t error = 0;
-    const struct descriptor *d = plain_file(p, fd, &error);
-    if (!d)
-        return error;
-    bool write = prot == PROT_READ;
-    if (d->kind == DESCRIPTOR_OUTPUT)
-        return write ? output(p, d, v, count) : -EBADF;
+    struct stat s;
+    if (!d->object || !length || fstat(d->host, &s))
+        return 0;
+    if (appends || fcntl(d->host, F_GETFL) & O_APPEND)
+        offset = s.st_size;
+    else if (offset < 0)
+        offset = lseek(d->host, 0, SEEK_CUR);
+    return shared_memory_grow(p, d->object, (uint64_t)offset + length);
+}
+
+// Behind make_room: others may have moved what it went by.
+static int64_t note_size(struct linux_process *p, const struct descriptor *d, int64_t result)
+{
+    struct stat s;
+    if (d->object && !fstat(d->host, &s))
+        shared_memory_note(p, d->object, (uint64_t)s.st_size);
+    return result;
+}
+
+// ---- reading and writing ----
+
+// Has the host do it. offset: -1 = the file's own
+static int64_t transfer_plain(struct linux_process *p, const struct descriptor *d, bool write,
+                              const struct iovec *v, int count, int64_t offset, uint64_t flags)
+{
     if (count == 1 && !flags) { // the usual case, and the cheaper call
         long number = offset < 0 ? write ? SYS_write : SYS_read : write ? SYS_pwrite64 : SYS_pread64;
         return blocking_call(p, !d->regular, number, d->host, (long)v->iov_base, (long)v->iov_len, offset, 0,
@@ -75,6 +98,25 @@ static int64_t transfer_vector(struct linux_process *p, uint64_t fd, int prot, c
                              d->host, (long)v, count, -1, -1, (long)flags);
     return blocking_call(p, !d->regular, write ? SYS_pwritev2 : SYS_preadv2, d->host, (long)v, count, offset,
                          0, (long)flags);
+}
+
+static int64_t transfer_vector(struct linux_process *p, uint64_t fd, int prot, const struct iovec *v,
+                               int count, int64_t offset, uint64_t flags)
+{
+    int64_t error = 0;
+    const struct descriptor *d = plain_file(p, fd, &error);
+    if (!d)
+        return error;
+    bool write = prot == PROT_READ;
+    if (d->kind == DESCRIPTOR_OUTPUT)
+        return write ? output(p, d, v, count) : -EBADF;
+    if (!write || !d->object)
+        return transfer_plain(p, d, write, v, count, offset, flags);
+    uint64_t length = 0;
+    for (int i = 0; i < count; i++)
+        length += v[i].iov_len;
+    error = make_room(p, d, offset, length, flags & RWF_APPEND);
+    return error ? error : note_size(p, d, transfer_plain(p, d, write, v, count, offset, flags));
 }
 
 static int64_t transfer(struct linux_process *p, uint64_t fd, int prot, uint64_t address, uint64_t length,
@@ -178,8 +220,12 @@ int64_t sys_sendfile(struct linux_process *p, const uint64_t *a)
         return -EFAULT;
     if (out->kind == DESCRIPTOR_OUTPUT)
         return -EINVAL; // programs then read and write
-    int64_t result = blocking_call(p, false, SYS_sendfile, out->host, in->host, a[2] ? (long)&offset : 0,
-                                   (long)a[3], 0, 0);
+    const uint64_t length = out->object && a[3] > COPY_MAX ? COPY_MAX : a[3];
+    int64_t result = make_room(p, out, -1, length, false);
+    if (!result)
+        result = note_size(p, out,
+                           blocking_call(p, false, SYS_sendfile, out->host, in->host,
+                                         a[2] ? (long)&offset : 0, (long)length, 0, 0));
     return a[2] && result >= 0 && !copy_out(p, a[2], &offset, sizeof offset) ? -EFAULT : result;
 }
 
@@ -194,10 +240,15 @@ int64_t sys_copy_file_range(struct linux_process *p, const uint64_t *a)
         return -EFAULT;
     if (out->kind == DESCRIPTOR_OUTPUT || in->kind == DESCRIPTOR_OUTPUT)
         return -EINVAL;
+    const uint64_t length = out->object && a[4] > COPY_MAX ? COPY_MAX : a[4];
+    error = make_room(p, out, a[3] ? to : -1, length, false);
+    if (error)
+        return error;
     ssize_t n =
-        copy_file_range(in->host, a[1] ? &from : NULL, out->host, a[3] ? &to : NULL, a[4], (unsigned)a[5]);
+        copy_file_range(in->host, a[1] ? &from : NULL, out->host, a[3] ? &to : NULL, length, (unsigned)a[5]);
     if (n < 0)
         return -errno;
+    note_size(p, out, n);
     if ((a[1] && !copy_out(p, a[1], &from, sizeof from)) || (a[3] && !copy_out(p, a[3], &to, sizeof to)))
         return -EFAULT;
     return n;
@@ -214,14 +265,20 @@ int64_t sys_ftruncate(struct linux_process *p, const uint64_t *a)
 {
     int64_t error = 0;
     const struct descriptor *d = plain_file(p, a[0], &error);
-    return d ? host_result(ftruncate(d->host, (off_t)a[1])) : error == -EISDIR ? -EINVAL : error;
+    if (!d)
+        return error == -EISDIR ? -EINVAL : error;
+    if (d->object && (int64_t)a[1] > 0)
+        error = shared_memory_grow(p, d->object, a[1]);
+    return error ? error : host_result(ftruncate(d->host, (off_t)a[1]));
 }
 
 int64_t sys_fallocate(struct linux_process *p, const uint64_t *a)
 {
     int64_t error = 0;
     const struct descriptor *d = plain_file(p, a[0], &error);
-    return d ? host_result(fallocate(d->host, (int)a[1], (off_t)a[2], (off_t)a[3])) : error;
+    if (d && d->object && (int64_t)a[2] >= 0 && (int64_t)a[3] > 0)
+        error = shared_memory_grow(p, d->object, a[2] + a[3]);
+    return error ? error : host_result(fallocate(d->host, (int)a[1], (off_t)a[2], (off_t)a[3]));
 }
 
 int64_t sys_fsync(struct linux_process *p, const uint64_t *a)
@@ -388,8 +445,14 @@ int64_t sys_memfd_create(struct linux_process *p, const uint64_t *a)
     int host = memfd_create(name, (unsigned)a[1] | MFD_CLOEXEC);
     if (host < 0)
         return -errno;
+    const int object = shared_memory_add(p, host, 0);
+    if (object < 0) {
+        close(host);
+        return object;
+    }
     struct descriptor d = {.kind = DESCRIPTOR_FILE,
                            .host = host,
+                           .object = object,
                            .close_on_exec = a[1] & MFD_CLOEXEC,
                            .regular = true,
                            .may_change = true};
@@ -438,6 +501,9 @@ int64_t sys_fcntl(struct linux_process *p, const uint64_t *a)
     case F_OFD_SETLKW: return lock(p, d, command, a[2]);
     case F_GETPIPE_SZ: return host_result(fcntl(d->host, command));
     case F_SETPIPE_SZ:
+        if ((uint32_t)a[2] > PIPE_MAX && (int)a[2] > 0)
+            return -EPERM;
+        return host_result(fcntl(d->host, command, (int)a[2]));
     case F_ADD_SEALS: return host_result(fcntl(d->host, command, (int)a[2]));
     case F_GET_SEALS: return host_result(fcntl(d->host, command));
     case F_GETOWN: return 0;

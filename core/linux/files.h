@@ -38,6 +38,7 @@ struct descriptor {
     int grant; // of a DESCRIPTOR_DIRECTORY: index of the grant
     char *path; // of a DESCRIPTOR_VIRTUAL: owned; of others NULL
     uint32_t output; // of a DESCRIPTOR_OUTPUT: 1 or 2
+    int object; // of what memfd_create made: its number in the guest's shared memory; 0 of others
 };
 
 struct grant {
@@ -77,6 +78,7 @@ struct files_object {
     bool may_change; // it is in a writable grant
     bool is_virtual; // a folder that exists only for the guest: host is that of its entries
     uint64_t virtual_inode;
+    int object; // see struct descriptor
 };
 // follow: whether a symbolic link at the end is followed.
 int files_lookup(struct files *f, int at, const char *path, bool follow, struct files_object *object);

@@ -53,6 +53,7 @@ void linux_destroy(struct linux_process *p)
     files_destroy(p->files);
     elf_symbols_close(p->symbols);
     p->guest->process = NULL;
+    shared_memory_destroy(p);
     free(p->command_line);
     free(p);
 }

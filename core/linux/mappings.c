@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "guest/device_page.h"
@@ -95,6 +96,19 @@ static void mark_frame(struct memory *m, uint64_t address, uint64_t length, uint
     }
 }
 
+// Zeroed memory that stays shared with forked children, in a file of the host's.
+static int map_shared(struct linux_process *p, uint64_t address, uint64_t length, int prot)
+{
+    int host = memfd_create("guest", MFD_CLOEXEC);
+    if (host < 0)
+        return -errno;
+    int result = ftruncate(host, (off_t)length) ? -errno : shared_memory_add(p, host, length);
+    if (result > 0)
+        result = memory_map_file(&p->guest->memory, address, length, prot, MAP_SHARED, host, 0);
+    close(host);
+    return result;
+}
+
 int64_t sys_mmap(struct linux_process *p, const uint64_t *a)
 {
     struct memory *m = &p->guest->memory;
@@ -118,7 +132,9 @@ int64_t sys_mmap(struct linux_process *p, const uint64_t *a)
             return -EINVAL;
         if (fstat(d->host, &s) || (!S_ISREG(s.st_mode) && !S_ISCHR(s.st_mode)))
             return -ENODEV;
-        fd = d->host;
+        const bool zero =
+            S_ISCHR(s.st_mode) && s.st_rdev == makedev(1, 5); // anonymous memory, as Linux has it
+        fd = zero ? -1 : d->host;
         device = d->kind == DESCRIPTOR_DEVICE;
     }
     int64_t address = place(p, a[0], length, flags);
@@ -128,7 +144,7 @@ int64_t sys_mmap(struct linux_process *p, const uint64_t *a)
     if (fd >= 0)
         result = memory_map_file(m, (uint64_t)address, length, prot, host_flags, fd, a[5]);
     else if (host_flags == MAP_SHARED)
-        result = memory_map_file(m, (uint64_t)address, length, prot, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        result = map_shared(p, (uint64_t)address, length, prot);
     else
         result = memory_map(m, (uint64_t)address, length, prot);
     m->shares |= !result && (fd >= 0 || host_flags == MAP_SHARED);

@@ -462,7 +462,10 @@ int64_t sys_truncate(struct linux_process *p, const uint64_t *a)
     if (result)
         return result;
     files_host_path(object.host, link);
-    result = host_result(truncate(link, (off_t)a[1]));
+    if (object.object && (int64_t)a[1] > 0)
+        result = shared_memory_grow(p, object.object, a[1]);
+    if (!result)
+        result = host_result(truncate(link, (off_t)a[1]));
     files_object_end(&object);
     return result;
 }

@@ -163,12 +163,13 @@ struct linux_process *process_create(struct guest *g, struct error *error)
     raise_descriptor_limit();
     if (!family) {
         family = mmap(NULL, sizeof *family, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (family == MAP_FAILED) {
+        if (family == MAP_FAILED)
             family = NULL;
-            error_set(error, "out of memory");
-            free(p);
-            return NULL;
-        }
+    }
+    if (!family || !shared_memory_create(p)) {
+        error_set(error, "out of memory");
+        free(p);
+        return NULL;
     }
     if (p->owns_host)
         atomic_store(&family->members[0], identify(getpid()));
@@ -236,6 +237,7 @@ void linux_release_host(struct linux_process *p)
 static void end(struct linux_process *p, int status)
 {
     if (p->forked) {
+        shared_memory_leave(p);
         family_remove(getpid());
         _exit(status & 0xff);
     }
@@ -251,6 +253,7 @@ void process_die(struct linux_process *p, int number, uint64_t address, const ch
         return;
     }
     // The parent has to see the signal, and no core file of the host program.
+    shared_memory_leave(p);
     family_remove(getpid());
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     sigset_t none;
@@ -299,6 +302,7 @@ static void become_child(struct linux_process *p, const uint64_t *a, int pipe_en
     p->vfork_pipe = pipe_end;
     timers_forget(p);
     signals_after_fork(p);
+    shared_memory_after_fork(p);
     journal_end(&p->guest->memory); // nobody goes back here
     if (a[1])
         c->x[REG_SP] = a[1];
@@ -340,8 +344,10 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
         return 0;
     }
     int error = errno;
-    if (pid > 0)
+    if (pid > 0) {
+        shared_memory_after_fork(p);
         family_add(pid);
+    }
     if (p->guest->memory.journal)
         p->guest->memory.journal->lost = true; // there is no way back from having a child
     sigprocmask(SIG_SETMASK, &old, NULL);

@@ -12,6 +12,7 @@
 #include "copy.h"
 #include "files.h"
 #include "linux.h"
+#include "shared_memory.h"
 #include "signals.h"
 
 #define GUEST_STACK_TOP (GUEST_SPACE - 0x20000) // above it: the signal trampoline and a gap
@@ -49,6 +50,8 @@ struct linux_process {
     int pid; // as the guest sees it
     int parent, host_parent; // of a forked child: what getppid gives while the parent lives
     int vfork_pipe; // closed at exit or execve of a vfork child, which lets the parent go on; -1 = none
+    struct shared_memory *shared;
+    uint64_t shared_owner; // its number there, another one after each fork
     uint64_t brk_start, brk;
     uint64_t stack_low; // lowest mapped address of the stack
     uint64_t image_end;

@@ -86,14 +86,6 @@ static bool valid_range(uint64_t address, uint64_t length)
            address < GUEST_MMAP_END && length <= GUEST_MMAP_END - address;
 }
 
-static uint64_t counted_bytes(const struct memory *m, uint64_t address, uint64_t length)
-{
-    uint64_t pages = 0;
-    for (uint64_t i = address / GUEST_PAGE; i < (address + length) / GUEST_PAGE; i++)
-        pages += is_counted(m->pages[i]);
-    return pages * GUEST_PAGE;
-}
-
 static op *page_ops(struct memory *m, uint64_t address)
 {
     return m->ops + address / 4;
@@ -259,9 +251,9 @@ static int map(struct memory *m, uint64_t address, uint64_t length, int prot, in
     if (!valid_range(address, length))
         return -EINVAL;
     prot = effective_prot(prot & PROT_ALL);
-    uint64_t old = counted_bytes(m, address, length);
+    uint64_t old = memory_counted(m, address, length);
     uint64_t new = is_counted((uint8_t)(prot | kind)) ? length : 0;
-    if (m->mapped - old + new > m->limit || !affords(m, address, length, true))
+    if ((new > old && !memory_within_limit(m, m->mapped - old + new)) || !affords(m, address, length, true))
         return -ENOMEM;
     int error = fd >= 0 ? try_file(length, host_prot(prot), flags, fd, offset) : 0;
     if (!error && prot & PROT_EXEC)
@@ -300,10 +292,8 @@ int memory_map_file(struct memory *m, uint64_t address, uint64_t length, int pro
                     uint64_t offset)
 {
     memory_note_unlisted(m);
-    flags &= MAP_SHARED | MAP_PRIVATE | MAP_ANONYMOUS;
-    uint8_t kind = MEMORY_MAPPED | MEMORY_FILE;
-    if (flags & MAP_SHARED && !(flags & MAP_ANONYMOUS))
-        kind |= MEMORY_SHARED;
+    flags &= MAP_SHARED | MAP_PRIVATE;
+    uint8_t kind = MEMORY_MAPPED | MEMORY_FILE | (flags & MAP_SHARED ? MEMORY_SHARED : 0);
     return map(m, address, length, prot, flags, fd, offset, kind);
 }
 
@@ -323,7 +313,7 @@ static int unmap(struct memory *m, uint64_t address, uint64_t length)
     if (!affords(m, address, length, true) || reservation_drop(&m->host, m->base + address, length))
         return -ENOMEM;
     withdraw_ops(m, address, length);
-    m->mapped -= counted_bytes(m, address, length);
+    m->mapped -= memory_counted(m, address, length);
     set_pages(m, address, length, 0);
     return 0;
 }
@@ -353,6 +343,15 @@ static int protect(struct memory *m, uint64_t start, uint64_t *end, int prot)
     return result;
 }
 
+// The page's flags once it is protected so.
+static uint8_t protected(uint8_t page, int prot)
+{
+    const bool file = page & MEMORY_FILE, held = !file && !prot && is_counted(page);
+    const int kept = MEMORY_MAPPED | MEMORY_SHARED | MEMORY_FILE | (file ? MEMORY_STEADY : 0) |
+                     (prot & PROT_EXEC ? MEMORY_CODE : 0);
+    return (uint8_t)((page & kept) | prot | (held ? MEMORY_HELD : 0));
+}
+
 static int protect_range(struct memory *m, uint64_t address, uint64_t length, int prot)
 {
     if ((address | length) % GUEST_PAGE || !in_space(address, length))
@@ -365,18 +364,18 @@ static int protect_range(struct memory *m, uint64_t address, uint64_t length, in
     if (!length)
         return result;
     prot = effective_prot(prot & PROT_ALL);
-    uint64_t new = 0;
+    uint64_t old = memory_counted(m, address, length), new = old;
     if (prot)
         for (uint64_t i = address / GUEST_PAGE; i < end / GUEST_PAGE; i++)
-            new += m->pages[i] & MEMORY_SHARED ? 0 : GUEST_PAGE;
-    uint64_t old = counted_bytes(m, address, length);
+            new += is_counted(m->pages[i] | PROT_READ) && !is_counted(m->pages[i]) ? GUEST_PAGE : 0;
     // What the host protects so already need not be treated apart.
     uint64_t from = address, to = end;
     while (from < to && !host_prot(m->pages[from / GUEST_PAGE] ^ prot))
         from += GUEST_PAGE;
     while (from < to && !host_prot(m->pages[to / GUEST_PAGE - 1] ^ prot))
         to -= GUEST_PAGE;
-    if (m->mapped - old + new > m->limit || (from < to && !affords(m, from, to - from, false)))
+    if ((new > old && !memory_within_limit(m, m->mapped - old + new)) ||
+        (from < to && !affords(m, from, to - from, false)))
         return -ENOMEM;
     int error = prot & PROT_EXEC ? grant_ops(m, address, length) : 0;
     if (error)
@@ -389,15 +388,13 @@ static int protect_range(struct memory *m, uint64_t address, uint64_t length, in
         result = error;
         end = to;
         length = end - address;
-        old = counted_bytes(m, address, length);
+        old = memory_counted(m, address, length);
     }
     if (!(prot & PROT_EXEC))
         withdraw_ops(m, address, length);
-    uint8_t kept = (uint8_t)(MEMORY_MAPPED | MEMORY_SHARED | MEMORY_FILE | MEMORY_STEADY |
-                             (prot & PROT_EXEC ? MEMORY_CODE : 0));
     for (uint64_t i = address / GUEST_PAGE; i < end / GUEST_PAGE; i++)
-        m->pages[i] = (uint8_t)((m->pages[i] & kept) | prot);
-    m->mapped += counted_bytes(m, address, length) - old;
+        m->pages[i] = protected(m->pages[i], prot);
+    m->mapped += memory_counted(m, address, length) - old;
     return result;
 }
 
@@ -429,7 +426,7 @@ int memory_move(struct memory *m, uint64_t from, uint64_t length, uint64_t to)
         return error;
     }
     memcpy(m->pages + to / GUEST_PAGE, m->pages + from / GUEST_PAGE, length / GUEST_PAGE);
-    m->mapped += counted_bytes(m, to, length);
+    m->mapped += memory_counted(m, to, length);
     return memory_unmap(m, from, length);
 }
 
@@ -587,5 +584,9 @@ int memory_discard(struct memory *m, uint64_t address, uint64_t length)
     memory_forget_code(m, address, length);
     note(m, address, length);
     int result = madvise(m->base + address, length, MADV_DONTNEED) ? -errno : 0;
+    const uint64_t counted = memory_counted(m, address, length);
+    for (uint64_t i = address / GUEST_PAGE; i < (address + length) / GUEST_PAGE && !result; i++)
+        m->pages[i] &= (uint8_t) ~(m->pages[i] & MEMORY_FILE ? 0 : MEMORY_HELD); // it holds nothing now
+    m->mapped -= counted - memory_counted(m, address, length);
     return memory_note_effect(m, MEMORY_DISCARD, address, length, 0, result);
 }

@@ -33,6 +33,8 @@ enum {
     MEMORY_SHARED = 1 << 5, // a device or a shared file mapping: not counted against the limit
     MEMORY_FILE = 1 << 6, // backed by something else than zeroes: cannot grow, may end before the mapping
     MEMORY_STEADY = 1 << 7, // of MEMORY_FILE: does not end before the mapping, and only the guest writes it
+    MEMORY_HELD =
+        MEMORY_STEADY, // of other memory, without rights: it had some, so that it may hold something
 };
 
 // What is done to guest memory for the guest, in order (memory_effects.c).
@@ -53,8 +55,8 @@ struct memory {
     op *ops; // the op of the instruction at guest address P is ops[P / 4]
     // [GUEST_SPACE / GUEST_PAGE] and a 0 behind, for who looks at two at once; below 2 GiB
     uint8_t *pages;
-    uint64_t limit; // bytes that the guest may have mapped privately, other than PROT_NONE
-    uint64_t mapped; // bytes that it has
+    uint64_t limit; // bytes that the guest may have, mapped privately and in shared_bytes
+    uint64_t mapped; // bytes that it has mapped privately, other than PROT_NONE all the time
     bool has_frame; // a device's is mapped, or was: what maps it first is MEMORY_STEADY
     bool shares; // the guest has, or had, mappings of files, or of memory that others share
     bool has_ops[MEMORY_OPS_CHUNKS]; // the chunk's ops are accessible
@@ -62,6 +64,10 @@ struct memory {
     struct reservation host;
     struct memory_effects *effects; // NULL: nobody asks
     struct journal *journal; // NULL: nobody has ever wanted to come back to a moment
+    // How much memory the guest has in files that are nothing else; NULL: none. collects: after looking for
+    // what has been given back.
+    uint64_t (*shared_bytes)(void *owner, bool collects);
+    void *shared_owner;
     // Told of every range whose decoded code is forgotten; may be called in a signal handler.
     void (*on_forget)(void *owner, uint64_t address, uint64_t length);
     void *owner;
@@ -84,12 +90,13 @@ int memory_map(struct memory *m, uint64_t address, uint64_t length, int prot);
 // The same of what is seldom touched as a whole, such as a program's variables: not in the host's huge pages.
 int memory_map_sparse(struct memory *m, uint64_t address, uint64_t length, int prot);
 
-// Maps a host file (MAP_PRIVATE or MAP_SHARED in flags); fd is a host descriptor. With MAP_ANONYMOUS in
-// flags and fd -1: zeroed memory that stays shared with forked children, counted against the limit. Where the
-// file cannot be mapped so, that is the error, and what was there stays.
+// Maps a host file (MAP_PRIVATE or MAP_SHARED in flags); fd is a host descriptor. Where the file cannot be
+// mapped so, that is the error, and what was there stays.
 int memory_map_file(struct memory *m, uint64_t address, uint64_t length, int prot, int flags, int fd,
                     uint64_t offset);
 int memory_unmap(struct memory *m, uint64_t address, uint64_t length);
+// Whether the guest may have so many bytes mapped privately.
+bool memory_within_limit(struct memory *m, uint64_t mapped);
 int memory_protect(struct memory *m, uint64_t address, uint64_t length, int prot);
 
 // Moves the pages at from to to, which becomes mapped with the same protection; from is left unmapped. When

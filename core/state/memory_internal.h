@@ -23,10 +23,15 @@ static inline int effective_prot(int prot)
     return prot & (PROT_WRITE | PROT_EXEC) ? prot | PROT_READ : prot;
 }
 
+// Whether it takes of the limit: all that may hold something of its own. Taking the rights away gives nothing
+// back.
 static inline bool is_counted(uint8_t page)
 {
-    return page & MEMORY_MAPPED && page & PROT_ALL && !(page & MEMORY_SHARED);
+    return page & (PROT_ALL | MEMORY_FILE | MEMORY_HELD) && !(page & MEMORY_SHARED);
 }
+
+// How many bytes of the range are.
+uint64_t memory_counted(const struct memory *m, uint64_t address, uint64_t length);
 
 // For memory.effects: something has been done for the guest, or failed half done if result, which is
 // returned, is not 0; something is being done that the list does not know; so many bytes are about to go.
@@ -48,7 +53,8 @@ bool memory_is_backed(const struct memory *m, uint64_t page);
 // Whether going from one page's flags to the other's takes another mapping.
 static inline bool is_other_mapping(uint8_t from, uint8_t to)
 {
-    return (from ^ to) & (MEMORY_MAPPED | MEMORY_FILE | MEMORY_SHARED | MEMORY_STEADY);
+    const uint8_t steady = from & to & MEMORY_FILE ? MEMORY_STEADY : 0;
+    return (from ^ to) & (MEMORY_MAPPED | MEMORY_FILE | MEMORY_SHARED | steady);
 }
 
 static inline void page_xor(uint8_t *to, const uint8_t *with)

@@ -66,8 +66,10 @@ bool memory_change_flags(struct memory *m, uint64_t page, uint64_t count, uint8_
         error = memory_map(m, address, length, prot);
     else if ((from ^ to) & PROT_ALL)
         error = memory_protect(m, address, length, prot);
+    const uint64_t counted = memory_counted(m, address, length);
     for (uint64_t i = page; i < page + count && !error; i++)
         m->pages[i] = (uint8_t)(to | (m->pages[i] & MEMORY_CODE));
+    m->mapped += memory_counted(m, address, length) - counted;
     return !error;
 }
 
@@ -357,7 +359,7 @@ static bool is_sound(const struct run *run, uint64_t end, bool device)
            run->page < GUEST_MMAP_END / GUEST_PAGE && run->count <= GUEST_MMAP_END / GUEST_PAGE - run->page &&
            !(run->flags & ~SAVED_FLAGS) && run->flags & MEMORY_MAPPED && effective_prot(prot) == prot &&
            (shared ? device && run->flags & MEMORY_FILE && run->offset < PAGE_COUNT : !run->offset) &&
-           (!steady || (shared ? in_frame : !!(run->flags & MEMORY_FILE)));
+           (!steady || (shared ? in_frame : run->flags & MEMORY_FILE || !prot));
 }
 
 static bool read_runs(struct memory_plan *plan, uint64_t limit, struct saved *s)

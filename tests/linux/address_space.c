@@ -49,6 +49,15 @@ static int mapping(struct memory *m)
     CHECK(!memory_allows(m, 0x28000, 8, PROT_WRITE) && memory_allows(m, 0x27ff8, 8, PROT_WRITE));
     CHECK(!memory_allows(m, 0x2fffc, 8, PROT_READ) && !memory_allows(m, UINT64_MAX - 3, 8, PROT_READ));
     CHECK(memory_access(m, 0xab00000000020000, 8, PROT_READ) == m->base + 0x20000);
+    // What may hold something counts, whoever may access it now.
+    CHECK(memory_protect(m, 0x20000000, 0x8000, RW) == 0 && m->mapped == 0x28000);
+    CHECK(memory_protect(m, 0x20000000, 0x10000, PROT_NONE) == 0 && m->mapped == 0x28000);
+    CHECK(memory_move(m, 0x20000000, 0x10000, 0x30000000) == 0 && m->mapped == 0x28000);
+    CHECK(memory_protect(m, 0x30000000, 0x4000, RW) == 0 && m->mapped == 0x28000);
+    CHECK(memory_discard(m, 0x30000000, 0x10000) == 0 && m->mapped == 0x24000);
+    CHECK(memory_protect(m, 0x30000000, 0x10000, PROT_READ) == 0 && m->mapped == 0x30000);
+    CHECK(memory_protect(m, 0x30000000, 0x10000, PROT_NONE) == 0 && m->mapped == 0x30000);
+    CHECK(memory_map(m, 0x30000000, 0x10000, PROT_NONE) == 0 && m->mapped == 0x20000);
     uint64_t length = 0x100000;
     CHECK(memory_access_prefix(m, 0x2f000, &length, PROT_READ) && length == 0x1000);
     CHECK(memory_unmap(m, 0x10000, GUEST_SPACE - 0x10000) == 0 && m->mapped == 0);

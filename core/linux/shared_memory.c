@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "shared_memory.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "process.h"
+
+#define OBJECTS_MAX 65536
+
+struct object {
+    _Atomic uint64_t inode; // 0 = free
+    _Atomic uint64_t bytes; // the most that it has had
+    _Atomic uint64_t owner; // the process that made it, until that is forked: nobody else has it
+};
+
+struct shared_memory {
+    _Atomic uint64_t total; // of all objects
+    _Atomic uint64_t owners; // numbers that were given out
+    atomic_uint next; // where a free place is looked for
+    struct object objects[OBJECTS_MAX];
+};
+
+// ---- what is not there any more ----
+
+static void drop(struct shared_memory *s, struct object *o)
+{
+    atomic_store(&o->owner, 0);
+    atomic_fetch_sub(&s->total, atomic_exchange(&o->bytes, 0));
+    atomic_store(&o->inode, 0);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+// The inodes of all files that this process has mapped, sorted; the caller frees them. NULL: nobody tells.
+static uint64_t *mapped_inodes(size_t *count)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    size_t room = 0, line_room = 0;
+    uint64_t *list = NULL, inode;
+    char *line = NULL;
+    bool good = maps;
+    *count = 0;
+    while (good && getline(&line, &line_room, maps) > 0) {
+        if (*count == room) {
+            uint64_t *more = realloc(list, (room = 2 * room + 64) * sizeof *list);
+            good = more;
+            list = more ? more : list;
+        }
+        if (good && sscanf(line, "%*s %*s %*s %*s %" SCNu64, &inode) == 1 && inode)
+            list[(*count)++] = inode;
+    }
+    good = good && !ferror(maps);
+    free(line);
+    if (maps)
+        fclose(maps);
+    if (!good) {
+        free(list);
+        return NULL;
+    }
+    qsort(list, *count, sizeof *list, compare);
+    return list;
+}
+
+// Drops what this process neither has mapped nor open, and no other one can have.
+static void collect(struct linux_process *p)
+{
+    struct shared_memory *s = p->shared;
+    const bool alone = !p->forked && !process_has_children(p);
+    static bool is_open[OBJECTS_MAX];
+    size_t count;
+    uint64_t *mapped = mapped_inodes(&count);
+    if (!mapped)
+        return;
+    memset(is_open, 0, sizeof is_open);
+    for (int fd = 0; fd < DESCRIPTOR_MAX; fd++)
+        if (p->files->table[fd].kind != DESCRIPTOR_FREE && p->files->table[fd].object)
+            is_open[p->files->table[fd].object - 1] = true;
+    for (unsigned i = 0; i < OBJECTS_MAX; i++) {
+        struct object *o = &s->objects[i];
+        const uint64_t inode = atomic_load(&o->inode);
+        if (inode && !is_open[i] && (alone || atomic_load(&o->owner) == p->shared_owner) &&
+            !bsearch(&inode, mapped, count, sizeof inode, compare))
+            drop(s, o);
+    }
+    free(mapped);
+}
+
+static uint64_t bytes_of(void *process, bool collects)
+{
+    struct linux_process *p = process;
+    if (collects)
+        collect(p);
+    return atomic_load(&p->shared->total);
+}
+
+// ---- processes ----
+
+bool shared_memory_create(struct linux_process *p)
+{
+    p->shared = mmap(NULL, sizeof *p->shared, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p->shared == MAP_FAILED) {
+        p->shared = NULL;
+        return false;
+    }
+    shared_memory_after_fork(p);
+    p->guest->memory.shared_bytes = bytes_of;
+    p->guest->memory.shared_owner = p;
+    return true;
+}
+
+void shared_memory_destroy(struct linux_process *p)
+{
+    p->guest->memory.shared_bytes = NULL;
+    munmap(p->shared, sizeof *p->shared);
+}
+
+void shared_memory_after_fork(struct linux_process *p)
+{
+    p->shared_owner = atomic_fetch_add(&p->shared->owners, 1) + 1;
+}
+
+void shared_memory_leave(struct linux_process *p)
+{
+    struct shared_memory *s = p->shared;
+    for (unsigned i = 0; i < OBJECTS_MAX && atomic_load(&s->total); i++)
+        if (atomic_load(&s->objects[i].inode) && atomic_load(&s->objects[i].owner) == p->shared_owner)
+            drop(s, &s->objects[i]);
+}
+
+// ---- objects ----
+
+static bool charge(struct linux_process *p, uint64_t bytes)
+{
+    struct memory *m = &p->guest->memory;
+    if (bytes > m->limit)
+        return false;
+    atomic_fetch_add(&p->shared->total, bytes);
+    if (memory_within_limit(m, m->mapped))
+        return true;
+    atomic_fetch_sub(&p->shared->total, bytes);
+    return false;
+}
+
+// A place for an object, which is taken by giving it the inode. NULL: there is none.
+static struct object *take_place(struct shared_memory *s, uint64_t inode)
+{
+    for (unsigned n = 0; n < OBJECTS_MAX; n++) {
+        struct object *o = &s->objects[atomic_fetch_add(&s->next, 1) % OBJECTS_MAX];
+        uint64_t none = 0;
+        if (!atomic_load(&o->inode) && atomic_compare_exchange_strong(&o->inode, &none, inode))
+            return o;
+    }
+    return NULL;
+}
+
+int shared_memory_add(struct linux_process *p, int host, uint64_t bytes)
+{
+    struct stat file;
+    if (fstat(host, &file) || !charge(p, bytes))
+        return -ENOMEM;
+    struct object *o = take_place(p->shared, file.st_ino);
+    if (!o) {
+        collect(p);
+        o = take_place(p->shared, file.st_ino);
+    }
+    if (!o) {
+        atomic_fetch_sub(&p->shared->total, bytes);
+        return -ENOMEM;
+    }
+    atomic_store(&o->bytes, bytes);
+    atomic_store(&o->owner, p->shared_owner);
+    return (int)(o - p->shared->objects) + 1;
+}
+
+// Makes the object count at least so many bytes. False if it asks whether it may, and may not.
+static bool enlarge(struct linux_process *p, int object, uint64_t bytes, bool asks)
+{
+    struct object *o = &p->shared->objects[object - 1];
+    bytes = (bytes + GUEST_PAGE - 1) & ~(GUEST_PAGE - 1);
+    for (uint64_t old = atomic_load(&o->bytes); bytes > old;) {
+        const uint64_t more = bytes - old;
+        if (asks && !charge(p, more))
+            return false;
+        if (!asks)
+            atomic_fetch_add(&p->shared->total, more);
+        if (atomic_compare_exchange_strong(&o->bytes, &old, bytes))
+            break;
+        atomic_fetch_sub(&p->shared->total, more);
+    }
+    return true;
+}
+
+int shared_memory_grow(struct linux_process *p, int object, uint64_t bytes)
+{
+    return enlarge(p, object, bytes, true) ? 0 : -ENOSPC;
+}
+
+void shared_memory_note(struct linux_process *p, int object, uint64_t bytes)
+{
+    enlarge(p, object, bytes, false);
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// Tries to have more memory than it may, in every way that keeps some, and whether what it gives back can be
+// had again. Prints what goes wrong and ends with status 1 if there is something.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PIECE (16ul << 20)
+#define LIMIT (128ul << 20)
+#define MOST (LIMIT / PIECE)
+enum { TRIES = 20 };
+
+static int failures, checks;
+static char *pieces[TRIES];
+static int files[TRIES], source;
+
+static void expect(const char *what, bool good)
+{
+    checks++;
+    if (!good) {
+        failures++;
+        printf("wrong: %s\n", what);
+    }
+}
+
+static bool take(int i, int flags, int fd)
+{
+    char *p = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, flags, fd, 0);
+    if (p == MAP_FAILED)
+        return false;
+    pieces[i] = p;
+    p[0] = p[PIECE - 4096] = 1;
+    return true;
+}
+
+static bool forbid(int i)
+{
+    return take(i, MAP_PRIVATE | MAP_ANONYMOUS, -1) && !mprotect(pieces[i], PIECE, PROT_NONE);
+}
+
+static bool forbid_file(int i)
+{
+    return take(i, MAP_PRIVATE, source) && !mprotect(pieces[i], PIECE, PROT_NONE);
+}
+
+static bool unmap_most(int i)
+{
+    return take(i, MAP_SHARED | MAP_ANONYMOUS, -1) && !munmap(pieces[i], PIECE - 4096);
+}
+
+static bool map_zero(int i)
+{
+    int fd = open("/dev/zero", O_RDWR);
+    bool done = take(i, MAP_SHARED, fd);
+    close(fd);
+    return done && !munmap(pieces[i], PIECE - 4096);
+}
+
+static bool make_file(int i)
+{
+    files[i] = memfd_create("hoard", 0);
+    return files[i] >= 0;
+}
+
+static bool cut(int i)
+{
+    return make_file(i) && !ftruncate(files[i], PIECE);
+}
+
+static bool cut_by_name(int i)
+{
+    char path[40];
+    if (!make_file(i))
+        return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", files[i]);
+    return !truncate(path, PIECE);
+}
+
+static bool reserve(int i)
+{
+    return make_file(i) && !fallocate(files[i], FALLOC_FL_KEEP_SIZE, 0, PIECE);
+}
+
+static bool write_far(int i)
+{
+    return make_file(i) && pwrite(files[i], "x", 1, PIECE - 1) == 1;
+}
+
+static bool append(int i)
+{
+    static const char text[1 << 20];
+    if (!make_file(i) || fcntl(files[i], F_SETFL, O_APPEND))
+        return false;
+    for (unsigned long done = 0; done < PIECE; done += sizeof text)
+        if (pwrite(files[i], text, sizeof text, 0) != sizeof text)
+            return false;
+    return true;
+}
+
+static bool send(int i)
+{
+    off_t at = 0;
+    if (!make_file(i))
+        return false;
+    while (at < (off_t)PIECE)
+        if (sendfile(files[i], source, &at, PIECE) <= 0)
+            return false;
+    return true;
+}
+
+static bool copy(int i)
+{
+    off_t from = 0;
+    if (!make_file(i))
+        return false;
+    while (from < (off_t)PIECE)
+        if (copy_file_range(source, &from, files[i], NULL, PIECE, 0) <= 0)
+            return errno == EXDEV && send(i); // what some hosts say of two file systems
+    return true;
+}
+
+static bool cut_unmapped(int i) // mapped, closed and all but the end unmapped
+{
+    bool done = cut(i) && take(i, MAP_SHARED, files[i]) && !munmap(pieces[i], PIECE - 4096);
+    close(files[i]);
+    return done;
+}
+
+static bool cut_in_child(int i)
+{
+    int status;
+    if (!make_file(i))
+        return false;
+    if (!fork())
+        _exit(ftruncate(files[i], PIECE) != 0);
+    wait(&status);
+    return !status;
+}
+
+static void give_back(void)
+{
+    for (int i = 0; i < TRIES; i++) {
+        if (pieces[i])
+            munmap(pieces[i], PIECE);
+        if (files[i])
+            close(files[i]);
+        pieces[i] = NULL;
+        files[i] = 0;
+    }
+}
+
+static void hoard(const char *name, bool (*try)(int i))
+{
+    int had = 0;
+    while (had < TRIES && try(had))
+        had++;
+    char text[80];
+    snprintf(text, sizeof text, "%s: %d of %lu pieces", name, had, MOST);
+    expect(text, had >= (int)MOST / 2 && had < (int)MOST);
+    give_back();
+    void *p = mmap(NULL, LIMIT * 3 / 4, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    snprintf(text, sizeof text, "%s: given back", name);
+    expect(text, p != MAP_FAILED);
+    munmap(p, LIMIT * 3 / 4);
+}
+
+// Each child has its own, and leaves nothing; what one that is killed leaves is found when it is needed.
+static void children(void)
+{
+    int status, killed = 0, ended = 0;
+    pid_t other = fork(); // so that nothing is clear
+    if (!other)
+        for (;;)
+            pause();
+    for (int i = 0; i < TRIES; i++) {
+        if (!fork())
+            _exit(!take(0, MAP_SHARED | MAP_ANONYMOUS, -1));
+        wait(&status);
+        ended += !status;
+    }
+    expect("children that end", ended == TRIES);
+    kill(other, SIGKILL);
+    wait(&status);
+    for (int i = 0; i < TRIES; i++) {
+        if (!fork()) {
+            if (take(0, MAP_SHARED | MAP_ANONYMOUS, -1))
+                kill(getpid(), SIGKILL);
+            _exit(1);
+        }
+        wait(&status);
+        killed += WIFSIGNALED(status);
+        expect("the parent", take(0, MAP_SHARED | MAP_ANONYMOUS, -1));
+        give_back();
+    }
+    expect("children that are killed", killed >= (int)MOST / 2);
+}
+
+int main(void)
+{
+    const struct rlimit limit = {LIMIT, LIMIT};
+    int ends[2];
+    source = open("source", O_RDWR | O_CREAT, 0600);
+    ftruncate(source, PIECE);
+    setrlimit(RLIMIT_AS, &limit);
+    hoard("without rights", forbid);
+    hoard("a file without rights", forbid_file);
+    hoard("partly unmapped", unmap_most);
+    hoard("/dev/zero", map_zero);
+    hoard("ftruncate", cut);
+    hoard("truncate", cut_by_name);
+    hoard("fallocate", reserve);
+    hoard("pwrite", write_far);
+    hoard("appended", append);
+    hoard("sendfile", send);
+    hoard("copy_file_range", copy);
+    hoard("closed", cut_unmapped);
+    hoard("by children", cut_in_child);
+    children();
+    pipe(ends);
+    expect("a pipe", fcntl(ends[1], F_SETPIPE_SZ, 64 << 20) < 0 && errno == EPERM);
+    printf("%d checks, %d wrong\n", checks, failures);
+    return failures != 0;
+}
