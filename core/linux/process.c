@@ -23,6 +23,7 @@
 #define SYS_CLONE 220 // of aarch64
 #define FAMILY_LOGGED 512 // system call numbers
 #define FAMILY_MAX 512 // processes of a guest at a time
+#define HELD (1ull << 31) // of a member: no process, but a place that this one has taken for its next child
 
 // What the guest and the processes that it forks share.
 struct family {
@@ -55,16 +56,6 @@ static int pid_of(uint64_t member)
     return (int)(uint32_t)member;
 }
 
-static void family_add(int pid)
-{
-    const uint64_t member = identify(pid);
-    for (int i = 1; i < FAMILY_MAX; i++) {
-        uint64_t none = 0;
-        if (atomic_compare_exchange_strong(&family->members[i], &none, member))
-            return;
-    }
-}
-
 static void family_remove(int pid)
 {
     for (int i = 1; i < FAMILY_MAX; i++)
@@ -73,14 +64,29 @@ static void family_remove(int pid)
 }
 
 // The pid of the member, 0 if there is none any more: nobody removes who was killed and had no parent to wait
-// for it.
+// for it. Negative for a place that is held.
 static int family_get(int i)
 {
     uint64_t member = atomic_load(&family->members[i]);
-    if (!member || identify(pid_of(member)) == member)
+    if (!member || identify(pid_of(member & ~HELD)) == (member & ~HELD))
         return pid_of(member);
     atomic_compare_exchange_strong(&family->members[i], &member, 0);
     return 0;
+}
+
+// Takes a place for a child before it is made, for others may be making theirs: what is free, or else what
+// somebody has left behind. Negative: there is none.
+static int family_hold(void)
+{
+    const uint64_t holder = identify(getpid()) | HELD;
+    for (int i = 1; i < 2 * FAMILY_MAX; i++) {
+        uint64_t none = 0;
+        if (i % FAMILY_MAX == 0 || (i > FAMILY_MAX && family_get(i % FAMILY_MAX)))
+            continue;
+        if (atomic_compare_exchange_strong(&family->members[i % FAMILY_MAX], &none, holder))
+            return i % FAMILY_MAX;
+    }
+    return -1;
 }
 
 static bool family_has(int pid)
@@ -89,14 +95,6 @@ static bool family_has(int pid)
         if (pid_of(atomic_load(&family->members[i])) == pid && family_get(i) == pid)
             return true;
     return false;
-}
-
-static bool family_is_full(void)
-{
-    for (int i = 1; i < FAMILY_MAX; i++)
-        if (!family_get(i))
-            return false;
-    return true;
 }
 
 bool process_has_children(struct linux_process *p)
@@ -329,10 +327,16 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
         return -EAGAIN;
     }
     // No children beside a window, where host threads hold locks that a child never gets.
-    if (!p->owns_host || family_is_full())
+    if (!p->owns_host)
         return -EAGAIN;
     if (vfork && pipe2(ends, O_CLOEXEC))
         return -errno;
+    const int place = family_hold();
+    if (place < 0) {
+        close_pipe_end(&ends[0]);
+        close_pipe_end(&ends[1]);
+        return -EAGAIN;
+    }
     sigset_t all, old;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old);
@@ -344,10 +348,9 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
         return 0;
     }
     int error = errno;
-    if (pid > 0) {
+    if (pid > 0)
         shared_memory_after_fork(p);
-        family_add(pid);
-    }
+    atomic_store(&family->members[place], pid > 0 ? identify(pid) : 0);
     if (p->guest->memory.journal)
         p->guest->memory.journal->lost = true; // there is no way back from having a child
     sigprocmask(SIG_SETMASK, &old, NULL);
