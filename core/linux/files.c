@@ -117,15 +117,43 @@ static int open_in_grant(const struct grant *g, const char *canonical, int flags
     return fd < 0 ? -errno : fd;
 }
 
+// Whether the file system shows the host's kernel, and mostly has it do something.
+static bool is_of_kernel(int host)
+{
+    static const uint32_t magic[] = {
+        PROC_SUPER_MAGIC,
+        SYSFS_MAGIC,
+        DEBUGFS_MAGIC,
+        TRACEFS_MAGIC,
+        CGROUP_SUPER_MAGIC,
+        CGROUP2_SUPER_MAGIC,
+        SECURITYFS_MAGIC,
+        SELINUX_MAGIC,
+        SMACK_MAGIC,
+        BPF_FS_MAGIC,
+        EFIVARFS_MAGIC,
+        PSTOREFS_MAGIC,
+        BINDERFS_SUPER_MAGIC,
+        RDTGROUP_SUPER_MAGIC,
+        0x62656570 /* configfs */,
+        0x65735543 /* fusectl */,
+    };
+    struct statfs fs;
+    if (fstatfs(host, &fs))
+        return false;
+    for (size_t i = 0; i < sizeof magic / sizeof *magic; i++)
+        if ((uint32_t)fs.f_type == magic[i])
+            return true;
+    return false;
+}
+
 // Fills *out for a host descriptor from grant g. Refuses what a granted folder may contain but a guest may
-// not have: /proc and /sys, and devices other than the harmless ones.
+// not have: /proc, /sys and their like, and devices other than the harmless ones.
 static int accept_host(struct files *f, int host, const struct grant *g, struct descriptor *out)
 {
     struct stat s;
-    struct statfs fs;
     int result = fstat(host, &s) ? -errno : 0;
-    if (!result && s.st_dev != g->device && !fstatfs(host, &fs) &&
-        (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC || fs.f_type == DEBUGFS_MAGIC))
+    if (!result && s.st_dev != g->device && is_of_kernel(host))
         result = -EACCES;
     if (!result && (S_ISBLK(s.st_mode) || (S_ISCHR(s.st_mode) && !special_device_allowed(s.st_rdev))))
         result = -EACCES;
