@@ -158,11 +158,12 @@ int64_t sys_pselect6(struct linux_process *p, const uint64_t *a)
         return result;
     result = 0;
     for (int i = 0; i < 3; i++) {
-        for (int fd = 0; fd < count; fd++) {
+        // The bits behind the last descriptor are nobody's, and go.
+        for (int fd = 0; fd < (int)bytes * 8; fd++) {
             uint64_t bit = 1ull << fd % 64;
             if (!(sets[i][fd / 64] & bit))
                 continue;
-            if (files[fd].revents & ready[i])
+            if (fd < count && files[fd].revents & ready[i])
                 result++;
             else
                 sets[i][fd / 64] &= ~bit;

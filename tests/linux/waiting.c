@@ -150,6 +150,9 @@ static void polling(void)
     struct timeval t = {0, 10000};
     SHOW(select(ends[1] + 1, &in, &out, NULL, &t));
     printf("%d %d\n", FD_ISSET(ends[0], &in), FD_ISSET(ends[1], &out));
+    FD_SET(ends[1] + 1, &in);
+    SHOW(select(ends[1] + 1, &in, NULL, NULL, &t));
+    printf("behind the last %d\n", FD_ISSET(ends[1] + 1, &in));
     char c;
     read(ends[0], &c, 1);
     FD_ZERO(&out);
