@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -77,12 +76,14 @@ static void collect(struct linux_process *p)
 {
     struct shared_memory *s = p->shared;
     const bool alone = !p->forked && !process_has_children(p);
-    static bool is_open[OBJECTS_MAX];
     size_t count;
     uint64_t *mapped = mapped_inodes(&count);
-    if (!mapped)
+    bool *is_open = calloc(OBJECTS_MAX, sizeof *is_open);
+    if (!mapped || !is_open) {
+        free(mapped);
+        free(is_open);
         return;
-    memset(is_open, 0, sizeof is_open);
+    }
     for (int fd = 0; fd < DESCRIPTOR_MAX; fd++)
         if (p->files->table[fd].kind != DESCRIPTOR_FREE && p->files->table[fd].object)
             is_open[p->files->table[fd].object - 1] = true;
@@ -94,12 +95,13 @@ static void collect(struct linux_process *p)
             drop(s, o);
     }
     free(mapped);
+    free(is_open);
 }
 
 static uint64_t bytes_of(void *process, bool collects)
 {
     struct linux_process *p = process;
-    if (collects)
+    if (collects && atomic_load(&p->shared->total))
         collect(p);
     return atomic_load(&p->shared->total);
 }
