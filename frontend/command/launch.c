@@ -299,23 +299,31 @@ bool launch_prepare(struct launch *launch, const struct options *options, const 
 
 void launch_blame_wads(const struct launch *launch, struct failure *failure)
 {
-    char *text =
-        text_format("The engine trusts what is in a WAD; one that is damaged, or made for another engine, "
-                    "is the likely cause:");
+    char *list = text_copy("");
+    bool damaged = false;
     for (size_t i = 0; i < launch->wads.count; i++) {
         char *damage = wad_find_damage(launch->wads.items[i]);
-        char *longer = text_format("%s\n    %s%s%s", text, launch->wads.items[i], damage ? ": " : "",
+        damaged |= damage != NULL;
+        char *longer = text_format("%s\n    %s%s%s", list, launch->wads.items[i], damage ? ": " : "",
                                    damage ? damage : "");
-        free(text);
+        free(list);
         free(damage);
-        text = longer;
+        list = longer;
     }
-    // Before the report, which is long: a window shows what comes first.
-    const char *rest = failure->text + strcspn(failure->text, "\n");
-    char *all = text_format("%.*s\n%s%s", (int)(rest - failure->text), failure->text, text, rest);
-    free(text);
-    free(failure->text);
-    failure->text = all;
+    // An error of the engine says itself what is wrong, and that need not lie in a WAD.
+    const char *text = "The engine trusts what is in a WAD; one that is damaged, or made for another engine, "
+                       "is the likely cause:";
+    if (failure->status == STATUS_ENGINE && !damaged) {
+        text = launch->wads.count > 1 ? "A WAD that is made for another engine may be the cause:" : NULL;
+    }
+    if (text) {
+        // Before the report, which is long: a window shows what comes first.
+        const char *rest = failure->text + strcspn(failure->text, "\n");
+        char *all = text_format("%.*s\n%s%s%s", (int)(rest - failure->text), failure->text, text, list, rest);
+        free(failure->text);
+        failure->text = all;
+    }
+    free(list);
 }
 
 void launch_free(struct launch *launch)

@@ -47,7 +47,7 @@ bool launch_prepare(struct launch *launch, const struct options *options, const 
                     struct failure *failure);
 
 // After a fault of the guest or an error of the engine: says in *failure, too, which WADs were played, and
-// what is wrong with them.
+// what is wrong with them, unless it is an error that they have no part in.
 void launch_blame_wads(const struct launch *launch, struct failure *failure);
 
 void launch_free(struct launch *launch);
