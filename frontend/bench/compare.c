@@ -13,10 +13,10 @@
 // A report of --bench.
 static cJSON *read_report(const char *path, struct failure *failure)
 {
+    errno = 0;
     FILE *stream = fopen(path, "re");
     char *text = NULL;
     size_t size = 0;
-    errno = 0;
     if (!stream || getdelim(&text, &size, '\0', stream) < 0) {
         fail(failure, STATUS_USAGE, "--compare: cannot read %s: %s", path,
              errno ? strerror(errno) : "it is empty");
