@@ -89,8 +89,8 @@ static const struct {
     {"as", 1, UINT_MAX, DOOM_WADS},
     {"aa", 1, UINT_MAX, DOOM_WADS},
     {"deh", 1, UINT_MAX, DOOM_READS},
-    {"config", 1, 1, DOOM_CONFIGURATION},
-    {"extraconfig", 1, 1, DOOM_CONFIGURATION},
+    {"config", 1, 1, DOOM_WRITTEN},
+    {"extraconfig", 1, 1, DOOM_WRITTEN},
     {"playdemo", 1, 1, DOOM_DEMO_READ},
     {"timedemo", 1, 1, DOOM_DEMO_READ},
     {"record", 1, 1, DOOM_DEMO_WRITTEN},
@@ -108,7 +108,7 @@ static const struct {
     {"dup", 1, 1, DOOM_NO_FILES},
     {"extratics", 1, 1, DOOM_NO_FILES},
     {"spechit", 1, 1, DOOM_NO_FILES},
-    {"statdump", 1, 1, DOOM_NO_FILES},
+    {"statdump", 1, 1, DOOM_WRITTEN},
     {"framehash", 1, 1, DOOM_NO_FILES},
     {"audiohash", 1, 1, DOOM_NO_FILES},
     {"avg", 0, 0, DOOM_NO_FILES},
@@ -346,7 +346,7 @@ bool doom_options_play(struct options *options, const struct text_list *files, s
     size_t kept = 0;
     for (size_t i = 0; i < options->doom_count; i++) {
         struct doom_option *option = &options->doom[i];
-        bool drop = option->files != DOOM_NO_FILES && option->files != DOOM_CONFIGURATION;
+        bool drop = option->files != DOOM_NO_FILES && option->files != DOOM_WRITTEN;
         for (size_t k = 0; k < sizeof starts / sizeof *starts; k++) {
             drop |= text_same(option->name, starts[k]);
         }

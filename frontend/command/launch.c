@@ -167,15 +167,17 @@ static bool add_read(struct launch *launch, const char *option, const char *give
     return true;
 }
 
-// The engine's own configuration file: it is written at the end, so it has to exist to be granted.
-static bool add_configuration(struct launch *launch, const char *option, const char *given,
-                              struct failure *failure)
+// A file that the engine writes at the end, such as its configuration: it has to exist to be granted.
+static bool add_written(struct launch *launch, const char *option, const char *given, struct failure *failure)
 {
     int fd = open(given, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        return fail(failure, STATUS_USAGE, "%s: cannot write %s: %s", option, given, strerror(errno));
+    const char *wrong = fd < 0 ? strerror(errno) : path_is_file(given) ? NULL : "it is no regular file";
+    if (fd >= 0) {
+        close(fd);
     }
-    close(fd);
+    if (wrong) {
+        return fail(failure, STATUS_USAGE, "%s: cannot write %s: %s", option, given, wrong);
+    }
     grant_file(launch, path_absolute(given), true);
     return true;
 }
@@ -214,7 +216,7 @@ static bool add_doom_option(struct launch *launch, const struct doom_option *opt
         case DOOM_NO_FILES: text_list_add(&launch->arguments, text_copy(value)); break;
         case DOOM_WADS: good = add_wad(launch, option->name, value, failure); break;
         case DOOM_READS: good = add_read(launch, option->name, value, failure); break;
-        case DOOM_CONFIGURATION: good = add_configuration(launch, option->name, value, failure); break;
+        case DOOM_WRITTEN: good = add_written(launch, option->name, value, failure); break;
         case DOOM_DEMO_READ: add_demo(launch, value, demos); break;
         case DOOM_DEMO_WRITTEN: good = add_recording(launch, value, demos, failure); break;
         }

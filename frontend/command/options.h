@@ -44,7 +44,7 @@ enum doom_files {
     DOOM_READS, // any other file that is read
     DOOM_DEMO_READ, // NAME or NAME.lmp, or a lump of the WAD
     DOOM_DEMO_WRITTEN,
-    DOOM_CONFIGURATION, // read at the start and written at the end
+    DOOM_WRITTEN, // any other file that is written at the end, and may be read before
 };
 
 struct doom_option {
