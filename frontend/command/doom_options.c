@@ -371,7 +371,7 @@ void doom_options_print_help(FILE *stream)
           "\n"
           "DOOM's own options, with one dash or two, reach the engine unchanged, for example:\n"
           "  -iwad FILE            the game's WAD: a path, or a name to look for (--list-wads)\n"
-          "  -file FILE...         add-on WADs; -loadgame SLOT: a saved game (0..7)\n"
+          "  -file FILE...         add-on WADs; -loadgame SLOT: a saved game (0..5)\n"
           "  -warp [E] M           start on that map; -skill 1..5 -nomonsters -fast -respawn\n"
           "  -record NAME          record a demo; -playdemo NAME plays it, -timedemo NAME times it\n"
           "machine\n"
