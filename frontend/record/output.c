@@ -97,21 +97,29 @@ static bool take_stdout(const char *option, const char *path, const char **taken
     return true;
 }
 
+static bool take_stdout_of(const char *option, const struct frame_orders *orders, const char **taken,
+                           struct failure *failure)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < orders->count; i++) {
+        good = take_stdout(option, orders->items[i].path, taken, failure);
+    }
+    return good;
+}
+
 static bool share_stdout(const struct options *options, struct failure *failure)
 {
     const char *taken = NULL;
-    bool good = take_stdout("--frame-hash", options->frame_hash, &taken, failure) &&
-                take_stdout("--audio-hash", options->audio_hash, &taken, failure) &&
-                take_stdout("--wav", options->wav, &taken, failure) &&
-                take_stdout("--stats", options->stats, &taken, failure) &&
-                take_stdout("--profile", options->profile, &taken, failure) &&
-                take_stdout("--count", options->count, &taken, failure) &&
-                take_stdout("--csv", options->csv, &taken, failure) &&
-                take_stdout("--json", options->json, &taken, failure);
-    for (size_t i = 0; good && i < options->screenshots.count; i++) {
-        good = take_stdout("--screenshot", options->screenshots.items[i].path, &taken, failure);
-    }
-    return good;
+    return take_stdout("--frame-hash", options->frame_hash, &taken, failure) &&
+           take_stdout("--audio-hash", options->audio_hash, &taken, failure) &&
+           take_stdout("--wav", options->wav, &taken, failure) &&
+           take_stdout("--stats", options->stats, &taken, failure) &&
+           take_stdout("--profile", options->profile, &taken, failure) &&
+           take_stdout("--count", options->count, &taken, failure) &&
+           take_stdout("--csv", options->csv, &taken, failure) &&
+           take_stdout("--json", options->json, &taken, failure) &&
+           take_stdout_of("--screenshot", &options->screenshots, &taken, failure) &&
+           take_stdout_of("--save-state", &options->saves, &taken, failure);
 }
 
 static void release(struct output *o)
