@@ -15,6 +15,7 @@
 
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
+#include "frontend/base/streams.h"
 #include "frontend/command/a64run_options.h"
 #include "frontend/command/machine_setup.h"
 #include "frontend/command/program_grants.h"
@@ -215,6 +216,7 @@ int main(int argc, char **argv)
     struct settings settings = {0};
     struct failure failure = {0};
     log_set_program("a64run");
+    streams_hold();
     int status = STATUS_OWN;
     const struct config_sources sources = {.command_line = &options.settings};
     if (a64run_options_parse(&options, argc, argv, &failure) && config_load(&settings, &sources, &failure)) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frontend/base/log.h"
+#include "frontend/base/streams.h"
 #include "frontend/bench/bench.h"
 #include "frontend/bench/rerun.h"
 #include "frontend/command/about.h"
@@ -49,6 +50,7 @@ int main(int argc, char **argv)
     struct settings settings = {0};
     struct failure failure = {0};
     int status;
+    streams_hold();
     bool parsed = doom_options_parse(&options, argc, argv, &failure);
     struct config_sources sources = {.files = true,
                                      .remembered = !options.headless && options.request != REQUEST_BENCH,

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// Standard input, output and error of a program that may have been started without.
+#ifndef FRONTEND_STREAMS_H
+#define FRONTEND_STREAMS_H
+
+// Comes before any file is opened: a stream that is closed would else be the next file, and what is printed
+// would get into that. Its place is taken by one that fails to be read or written as a closed one does.
+void streams_hold(void);
+
+#endif
