@@ -98,8 +98,8 @@ static void add_content(cJSON *root, const struct comparison *c)
     for (size_t i = 0; i < c->work_count; i++) {
         const struct work *w = &c->works[i];
         cJSON *work = cJSON_CreateObject();
-        cJSON_AddStringToObject(work, "name", w->name);
-        cJSON_AddStringToObject(work, "file", path_name(w->wad ? w->wad : w->replay));
+        cJSON_AddItemToObject(work, "name", report_text(w->name));
+        cJSON_AddItemToObject(work, "file", report_text(path_name(w->wad ? w->wad : w->replay)));
         report_add_hash(work, "sha256", w->wad ? w->wad : w->replay);
         cJSON_AddNumberToObject(work, "frames", (double)w->frame_count);
         cJSON_AddNumberToObject(work, "tics", w->tics);
@@ -108,9 +108,9 @@ static void add_content(cJSON *root, const struct comparison *c)
         tics += w->tics;
     }
     const struct work *first = &c->works[0];
-    cJSON_AddStringToObject(content, "wad", path_name(first->wad ? first->wad : first->replay));
+    cJSON_AddItemToObject(content, "wad", report_text(path_name(first->wad ? first->wad : first->replay)));
     report_add_hash(content, "sha256", first->wad ? first->wad : first->replay);
-    cJSON_AddStringToObject(content, "demo", first->demo ? path_name(first->demo) : first->name);
+    cJSON_AddItemToObject(content, "demo", report_text(first->demo ? path_name(first->demo) : first->name));
     cJSON_AddNumberToObject(content, "tics", tics);
     cJSON_AddItemToObject(content, "works", works);
     char *guest = launch_program();
@@ -163,11 +163,11 @@ static void add_variant(cJSON *variants, const struct comparison *c, size_t side
     struct side_figures f;
     figures_of_side(c, side, &f);
     cJSON *variant = cJSON_CreateObject();
-    cJSON_AddStringToObject(variant, "name", s->name);
+    cJSON_AddItemToObject(variant, "name", report_text(s->name));
     cJSON_AddStringToObject(variant, "program", kinds[s->kind]);
     cJSON *options = cJSON_AddArrayToObject(variant, "options");
     for (size_t i = 0; i < s->words.count; i++) {
-        cJSON_AddItemToArray(options, cJSON_CreateString(s->words.items[i]));
+        cJSON_AddItemToArray(options, report_text(s->words.items[i]));
     }
     add_passes(variant, c, side);
     cJSON_AddNumberToObject(variant, "cpu_s", f.cpu_s);
@@ -200,10 +200,10 @@ static cJSON *ratio(const struct comparison *c, size_t a, size_t b, size_t work)
 {
     struct interval i;
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "a", c->sides[a].name);
-    cJSON_AddStringToObject(object, "b", c->sides[b].name);
+    cJSON_AddItemToObject(object, "a", report_text(c->sides[a].name));
+    cJSON_AddItemToObject(object, "b", report_text(c->sides[b].name));
     if (work < c->work_count) {
-        cJSON_AddStringToObject(object, "work", c->works[work].name);
+        cJSON_AddItemToObject(object, "work", report_text(c->works[work].name));
     }
     bool enough = figures_compare_cpu(c, a, b, work, &i);
     add_interval(object, "speedup", "ci95", enough, &i);
@@ -234,7 +234,7 @@ bool files_write_json(const struct comparison *c, const char *path)
 {
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "schema", REPORT_SCHEMA);
-    cJSON_AddStringToObject(root, "command", c->command);
+    cJSON_AddItemToObject(root, "command", report_text(c->command));
     report_add_program(root);
     report_add_machine(root);
     cJSON *machine = cJSON_GetObjectItem(root, "machine");
@@ -252,7 +252,7 @@ bool files_write_json(const struct comparison *c, const char *path)
     cJSON_AddItemToObject(root, "profile", profiles_json(c));
     cJSON *warnings = cJSON_AddArrayToObject(root, "warnings");
     for (size_t i = 0; i < c->warnings.count; i++) {
-        cJSON_AddItemToArray(warnings, cJSON_CreateString(c->warnings.items[i]));
+        cJSON_AddItemToArray(warnings, report_text(c->warnings.items[i]));
     }
     return counters_write(root, path);
 }

@@ -339,7 +339,7 @@ static void add_settings(cJSON *root, struct recording *r, const struct launch *
     cJSON_AddBoolToObject(object, "verify", f.verify);
     cJSON *arguments = cJSON_AddArrayToObject(object, "arguments");
     for (size_t i = 1; i < launch->arguments.count; i++) {
-        cJSON_AddItemToArray(arguments, cJSON_CreateString(launch->arguments.items[i]));
+        cJSON_AddItemToArray(arguments, report_text(launch->arguments.items[i]));
     }
 }
 
@@ -352,10 +352,10 @@ bool record_write_json(struct recording *r, const char *path, const struct launc
     report_add_machine(root);
 
     cJSON *content = cJSON_AddObjectToObject(root, "content");
-    cJSON_AddStringToObject(content, "wad", path_name(launch->iwad));
+    cJSON_AddItemToObject(content, "wad", report_text(path_name(launch->iwad)));
     report_add_hash(content, "sha256", launch->iwad);
     if (launch->demo) {
-        cJSON_AddStringToObject(content, "demo", launch->demo);
+        cJSON_AddItemToObject(content, "demo", report_text(launch->demo));
     } else {
         cJSON_AddNullToObject(content, "demo");
     }

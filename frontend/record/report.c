@@ -1,8 +1,47 @@
 // SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
 #include "report.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/core.h"
 #include "frontend/base/host.h"
+#include "frontend/base/text.h"
+
+// The length of the character that begins there, 0 if none does: RFC 3629.
+static size_t character_length(const unsigned char *text)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (*text < 0x80) {
+        return 1;
+    }
+    size_t length = *text < 0xc0 ? 0 : *text < 0xe0 ? 2 : *text < 0xf0 ? 3 : *text < 0xf8 ? 4 : 0;
+    uint32_t code = *text & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+        code = code << 6 | (text[i] & 0x3f);
+    }
+    return code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : length;
+}
+
+cJSON *report_text(const char *text)
+{
+    static const char mark[] = "\xef\xbf\xbd"; // U+FFFD
+    char *utf8 = memory_resize(NULL, (sizeof mark - 1) * strlen(text) + 1), *to = utf8;
+    while (*text) {
+        size_t length = character_length((const unsigned char *)text);
+        to = mempcpy(to, length ? text : mark, length ? length : sizeof mark - 1);
+        text += length ? length : 1;
+    }
+    *to = '\0';
+    cJSON *string = cJSON_CreateString(utf8);
+    free(utf8);
+    return string;
+}
 
 void report_add_program(cJSON *root)
 {

@@ -10,6 +10,10 @@
 
 #define REPORT_SCHEMA "neurodoom-benchmark-2"
 
+// A text from outside, such as a name of a file. JSON is UTF-8: each byte that is not gets a mark in its
+// place.
+cJSON *report_text(const char *text);
+
 void report_add_program(cJSON *root);
 void report_add_machine(cJSON *root);
 // The SHA-256 of a file; null if it cannot be read.
