@@ -80,6 +80,17 @@ static void answer_panel(struct app *app, enum panel_answer answer)
     app->dirty |= answer != PANEL_NOTHING;
 }
 
+// The leader key takes away what covers the game. While it is held, keys are meant for the switches all the
+// same.
+static void uncover(struct app *app, const SDL_KeyboardEvent *leader)
+{
+    if (!leader->repeat) {
+        app->panel.open = app->loop_page.open = false;
+        app->input.leader_held = app->input.leader_used = true;
+        app->dirty = true;
+    }
+}
+
 // The keys that follow the leader key do so here too: tapping it and then one of them works as one sequence,
 // after which the panel is gone; later they leave it open.
 static void key_in_panel(struct app *app, const SDL_KeyboardEvent *key)
@@ -94,8 +105,7 @@ static void key_in_panel(struct app *app, const SDL_KeyboardEvent *key)
         action = ACTION_NONE; // makes no sense here, and Tab turns the pages
     }
     if (key->keysym.scancode == app->input.leader) {
-        panel->open &= key->repeat != 0;
-        app->dirty = true;
+        uncover(app, key);
         return;
     }
     if (was_fresh && action != ACTION_NONE) {
@@ -142,8 +152,7 @@ static void scroll_loop_page(struct app *app, int units)
 static void key_in_loop_page(struct app *app, const SDL_KeyboardEvent *key)
 {
     if (key->keysym.scancode == app->input.leader) {
-        app->loop_page.open = app->panel.open = false;
-        app->dirty = true;
+        uncover(app, key);
         return;
     }
     switch (key->keysym.scancode) {
