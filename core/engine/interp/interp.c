@@ -201,6 +201,41 @@ DEFINE(do_live)
     return ((handler_function *)(code + (int32_t)dispatch_recall(d, pc_of(c, o))))(c, o, code);
 }
 
+// Whether the branch, which is id, is taken; what else it does is done.
+static bool is_taken(cpu *c, const op *o, enum insn id)
+{
+#define TAKEN_OP(name)
+#define TAKEN_STOP(name)
+#define TAKEN_INDIRECT(name)
+#define TAKEN_CONDITION(name)                                                                                \
+    if (id == INSN_##name)                                                                                   \
+        return sem_##name(c, o);
+#define TAKEN_JUMP(name)                                                                                     \
+    if (id == INSN_##name)                                                                                   \
+        sem_##name(c, o);
+#define INSN(name, kind, ...) TAKEN_##kind(name)
+#include "core/isa/insns_int.def"
+#undef INSN
+    return true;
+}
+
+// Apart from its handler for the reason that decode_op is from decode_first.
+static __attribute__((noinline)) void leave_space(cpu *c, const op *o)
+{
+    op plain;
+    const uint64_t pc = pc_of(c, o);
+    const enum insn id = isa_decode(word_at(c, o), (uint32_t)pc, &plain);
+    if (is_taken(c, &plain, id))
+        interp_wild_target(c, o, pc + (uint64_t)((int64_t)plain.disp * 4));
+}
+
+// A direct branch to where no op can be.
+DEFINE(do_leave_space)
+{
+    leave_space(c, o);
+    GO_ON(o + 1);
+}
+
 // Runs from o until a stop. What blocks find in registers takes time to put there: a vector instruction's
 // handler comes back here each time.
 static void run_from(cpu *c, op *o)

@@ -52,10 +52,19 @@ static bool decode_at(struct finder *f, uint32_t pc, struct region_op *out)
     return true;
 }
 
+// Whether it is a direct branch to beyond the address space, or to in front of it.
+static bool leaves_space(const struct region_op *o)
+{
+    const enum insn_kind kind = isa_info[o->insn].kind;
+    const int64_t target = (int64_t)o->pc + (int64_t)o->op.disp * 4;
+    return (kind == KIND_CONDITION || kind == KIND_JUMP) && (target < 0 || target > UINT32_MAX);
+}
+
 // Instructions that the interpreter has to run count as stops.
 static enum insn_kind kind_of(const struct finder *f, const struct region_op *o)
 {
-    return f->source->usable(f->source->user, o->insn) ? isa_info[o->insn].kind : KIND_STOP;
+    return f->source->usable(f->source->user, o->insn) && !leaves_space(o) ? isa_info[o->insn].kind
+                                                                           : KIND_STOP;
 }
 
 static bool is_return(const struct region_op *o)
@@ -279,7 +288,7 @@ static void end_block(struct finder *f, unsigned b, const struct region_op *o)
         break;
     case KIND_STOP:
         block->target_pc = o->pc;
-        if (isa_info[o->insn].kind == KIND_STOP && o->insn != INSN_svc) {
+        if (isa_info[o->insn].kind != KIND_OP && o->insn != INSN_svc) {
             block->end = END_STOP;
         } else {
             block->end = o->insn == INSN_svc ? END_SVC : END_STEP;
