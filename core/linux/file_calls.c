@@ -276,7 +276,9 @@ int64_t sys_fallocate(struct linux_process *p, const uint64_t *a)
 {
     int64_t error = 0;
     const struct descriptor *d = plain_file(p, a[0], &error);
-    if (d && d->object && (int64_t)a[2] >= 0 && (int64_t)a[3] > 0)
+    if (!d)
+        return error;
+    if (d->object && (int64_t)a[2] >= 0 && (int64_t)a[3] > 0)
         error = shared_memory_grow(p, d->object, a[2] + a[3]);
     return error ? error : host_result(fallocate(d->host, (int)a[1], (off_t)a[2], (off_t)a[3]));
 }

@@ -347,7 +347,7 @@ int64_t sys_mknodat(struct linux_process *p, const uint64_t *a)
 int64_t sys_unlinkat(struct linux_process *p, const uint64_t *a)
 {
     char path[PATH_MAX];
-    struct files_place place;
+    struct files_place place = {.folder = -1};
     int64_t result = path_at(p, a[1], path);
     bool folder = a[2] & AT_REMOVEDIR;
     if (!result && a[2] & ~(uint64_t)AT_REMOVEDIR)

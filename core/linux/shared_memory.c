@@ -63,7 +63,7 @@ static uint64_t *mapped_inodes(size_t *count)
     free(line);
     if (maps)
         fclose(maps);
-    if (!good) {
+    if (!good || !list) {
         free(list);
         return NULL;
     }
