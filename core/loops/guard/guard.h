@@ -148,7 +148,9 @@ struct entry {
     const struct guard *guard;
     struct memory *memory;
     uint64_t last; // the iteration in which the loop is left, from 0
-    uint64_t trips; // last + 1 where that is certain although the guard does not hold, else 0
+    // where the guard does not hold: last + 1 where that is certain, what the loop at least has where a
+    // search for its end was given up, else 0
+    uint64_t trips;
     uint64_t count; // complete iterations for the kernel
     uint64_t batch; // iterations that the kernel may do at once
     const struct guard_exit *exit; // the one that is taken

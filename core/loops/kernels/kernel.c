@@ -29,10 +29,12 @@ bool kernel_find_exit(const struct kernel *k, struct entry *e)
     unsigned exit;
     enum found found = k->list ? list_find(k->list, e, &last, &exit, &e->previous_item, &e->present_item)
                                : batch_find(k->batch, e, limit, &last, &exit);
-    if (found == FOUND_NONE)
-        return limit == e->last + 1;
     if (found == FOUND_NO_MEMORY)
         return false;
+    if (found == FOUND_NONE && limit != e->last + 1)
+        e->trips = limit; // at least: nobody is to look at the same ones again
+    if (found == FOUND_NONE)
+        return limit == e->last + 1;
     if (last < e->last || &exits[exit] < e->exit) {
         e->last = last;
         e->exit = &exits[exit];

@@ -33,7 +33,7 @@ struct plan_result {
     // two iterations, which make every register and flag as they have to be
     uint64_t tail;
     uint64_t trips; // all iterations from the guard to the exit, also where the guard did not hold but the
-                    // count is known; else 0
+                    // count is known, or that it is no less; else 0
 };
 
 // At the header, with the registers of an iteration's start in c->x: checks the guard and does all
