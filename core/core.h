@@ -42,7 +42,8 @@ bool machine_dispatch_by_name(const char *name, enum machine_dispatch *dispatch)
 
 // Creates a machine with its program loaded. On failure returns NULL, with *error.
 machine *machine_create(const struct machine_config *config, struct error *error);
-void machine_destroy(machine *m);
+// False if what m would have kept for later runs could not be: why has been logged.
+bool machine_destroy(machine *m);
 
 // Runs up to budget guest instructions (UINT64_MAX: until something happens).
 enum machine_state machine_run(machine *m, uint64_t budget);

@@ -300,11 +300,11 @@ machine *machine_create(const struct machine_config *config, struct error *error
     return m;
 }
 
-void machine_destroy(machine *m)
+bool machine_destroy(machine *m)
 {
     struct guest *g = &m->guest;
     if (!m)
-        return;
+        return true;
     if (g->process)
         linux_release_host(g->process);
     profile_destroy(m->profile);
@@ -324,7 +324,9 @@ void machine_destroy(machine *m)
     memory_destroy(&g->memory);
     dispatch_destroy(g->dispatch);
     pthread_mutex_destroy(&m->publish_lock);
+    const bool kept = !g->told_unkept;
     munmap(m, sizeof *m);
+    return kept;
 }
 
 // ---- faults ----

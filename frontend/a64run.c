@@ -65,7 +65,7 @@ static void report_fault(const machine *m, const char *program)
 struct outcome {
     uint64_t kept, pieces; // of translated code: that it began with, and had when the program ended
     uint64_t interpreted_ns; // machine_interpreted_ns
-    bool keeps; // machine_keeps_code
+    bool keeps; // machine_keeps_code, and what that was is written
     bool done; // it has come to the end
 };
 
@@ -106,7 +106,7 @@ static int run(const struct machine_config *config, const struct options *option
     }
     *outcome = (struct outcome){stats.cached_regions, stats.translated_regions, machine_interpreted_ns(m),
                                 machine_keeps_code(m), !failure->text};
-    machine_destroy(m);
+    outcome->keeps &= machine_destroy(m);
     return status;
 }
 
