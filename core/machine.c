@@ -43,8 +43,9 @@ enum {
 // means to leave what translated code is in the midst of, and to interpret all callers.
 #define SLICE 200000u
 #define TRANSLATED_SLICE 32000000u
-// Iterations that replaced loops may do within one, about as long.
-#define SKIPS (1 << 24)
+// Iterations that replaced loops may do within one: some tens of milliseconds. Behind that, translated code
+// goes on with plain loops, whose budget it has left, so that fewer would make these matter.
+#define SKIPS (1 << 26)
 
 // ---- counters ----
 

@@ -234,19 +234,17 @@ static void add_kernel_guard(struct build *u, const struct region_loop *loop, co
     LLVMPositionBuilderAtEnd(u->at, next);
 }
 
-// Counts the iterations that are about to be skipped; the host's side instead, where so many have been that
-// the slice may be over.
+// Counts the iterations that are about to be skipped; where so many have been that the slice may be over, the
+// plain loop, which uses up what is left of it.
 static void take_skips(struct build *u, const struct region_loop *loop, LLVMValueRef iterations)
 {
     // The guest begins with its cpu.
     LLVMValueRef field = build_cpu_field(u, offsetof(struct guest, skips_left));
     LLVMValueRef left = LLVMBuildLoad2(u->at, u->j->i64, field, "");
-    LLVMBasicBlockRef some = build_block(u);
-    LLVMBasicBlockRef none = build_block(u);
-    build_branch_mostly(u, LLVMBuildICmp(u->at, LLVMIntSGT, left, build_constant(u, 0), ""), some, none);
-    LLVMPositionBuilderAtEnd(u->at, none);
-    call_kernel(u, loop);
-    LLVMPositionBuilderAtEnd(u->at, some);
+    LLVMValueRef some = LLVMBuildICmp(u->at, LLVMIntSGT, left, build_constant(u, 0), "");
+    LLVMBasicBlockRef next = build_block(u);
+    build_branch_mostly(u, some, next, u->block[loop->blocks[0]].again);
+    LLVMPositionBuilderAtEnd(u->at, next);
     LLVMBuildStore(u->at, LLVMBuildSub(u->at, left, iterations, ""), field);
 }
 
