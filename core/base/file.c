@@ -65,11 +65,13 @@ static void remove_leftovers(int folder)
     closedir(d);
 }
 
-// The n-th name for the file while it is not in its place; NULL with errno.
+// The n-th name for the file while it is not in its place, as much of its own in front as there is room for;
+// NULL with errno.
 static char *name_beside(const struct file_new *f, int n)
 {
-    char *beside;
-    return asprintf(&beside, "%s.%ld-%d" UNFINISHED, f->name, (long)getpid(), n) < 0 ? NULL : beside;
+    char end[64], *beside;
+    const int length = snprintf(end, sizeof end, ".%ld-%d" UNFINISHED, (long)getpid(), n);
+    return asprintf(&beside, "%.*s%s", NAME_MAX - length, f->name, end) < 0 ? NULL : beside;
 }
 
 // A file that has a name, locked before anybody has taken it for a leftover. Returns -1 with errno.
@@ -127,14 +129,15 @@ static void release(struct file_new *f)
 
 bool file_new_open(struct file_new *f, int folder, const char *path, mode_t mode)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char around[PATH_MAX] = ".";
     *f = (struct file_new){.folder = -1, .lock = -1};
-    if (slash && snprintf(around, sizeof around, "%.*s/", (int)(slash - path), path) >= (int)sizeof around) {
+    if (strlen(name) > NAME_MAX || (slash && snprintf(around, sizeof around, "%.*s/", (int)(slash - path),
+                                                      path) >= (int)sizeof around)) {
         errno = ENAMETOOLONG;
         return false;
     }
-    f->name = strdup(slash ? slash + 1 : path);
+    f->name = strdup(name);
     f->folder = openat(folder, around, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (f->name && f->folder >= 0) {
         remove_leftovers(f->folder);

@@ -58,7 +58,7 @@ kill_game() {
 }
 
 test_killed() {
-    local living dead
+    local living dead long
     begin
     shim no_unnamed "$no_unnamed_files"
     shim dies "$killed_by_renaming"
@@ -92,6 +92,11 @@ test_killed() {
     run "${game[@]}" --frames 2 --wav "$work/files/wav"
     [ "$status" -eq 0 ] && ! cmp -s before "$work/files/wav" && [ "$(unfinished files)" -eq 0 ]
     ok $? "and the next run tidies up" "$(ls -A "$work/files" | tr '\n' ' ')"
+    long=$(printf '%255s' '' | tr ' ' n)
+    run "${game[@]}" --frames 2 --csv "$work/files/$long"
+    [ "$status" -eq 0 ] && [ -s "$work/files/$long" ] && [ "$(unfinished files)" -eq 0 ]
+    ok $? "a name may be as long as the file system has them" "status $status: $(tail -n 1 "$work/err")"
+    ends 1 "and is refused at once where it is longer" 'File name too long' "${game[@]}" --frames 2 --csv "$work/files/$long"n
 }
 
 # The guest's /tmp is a folder of the host.
