@@ -67,9 +67,10 @@ static const char *check_segment(const Elf64_Phdr *s, uint64_t file_size)
 {
     if (s->p_filesz > s->p_memsz)
         return "a segment is larger in the file than in memory";
-    if (s->p_offset > file_size || s->p_filesz > file_size - s->p_offset)
+    // One with nothing in the file may be said to begin behind its end.
+    if (s->p_filesz && (s->p_offset > file_size || s->p_filesz > file_size - s->p_offset))
         return "it is truncated";
-    if ((s->p_vaddr ^ s->p_offset) % GUEST_PAGE && s->p_filesz)
+    if (s->p_filesz && (s->p_vaddr ^ s->p_offset) % GUEST_PAGE)
         return "a segment is misaligned";
     if (s->p_vaddr >= GUEST_SPACE || s->p_memsz > GUEST_SPACE - s->p_vaddr)
         return "it needs addresses above 4 GiB";
