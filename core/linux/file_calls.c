@@ -18,6 +18,32 @@
 #define PIPE_MAX (1 << 20) // of a pipe, as Linux has it for anyone but root
 #define COPY_MAX (1ull << 20) // of one call, into memory
 
+// ---- files that are memory ----
+
+// Of a file that is about to be written so many bytes, at the offset (-1: its own): whether there may be so
+// much memory, if it is such a file. 0 or -ENOSPC.
+static int64_t make_room(struct linux_process *p, const struct descriptor *d, int64_t offset, uint64_t length,
+                         bool appends)
+{
+    struct stat s;
+    if (!d->object || !length || fstat(d->host, &s))
+        return 0;
+    if (appends || fcntl(d->host, F_GETFL) & O_APPEND)
+        offset = s.st_size;
+    else if (offset < 0)
+        offset = lseek(d->host, 0, SEEK_CUR);
+    return shared_memory_grow(p, d->object, (uint64_t)offset + length);
+}
+
+// Behind make_room: others may have moved what it went by.
+static int64_t note_size(struct linux_process *p, const struct descriptor *d, int64_t result)
+{
+    struct stat s;
+    if (d->object && !fstat(d->host, &s))
+        shared_memory_note(p, d->object, (uint64_t)s.st_size);
+    return result;
+}
+
 // ---- reading and writing ----
 
 // A file that the host can read and write by itself, or NULL with the error.
@@ -52,34 +78,6 @@ static int64_t output(struct linux_process *p, const struct descriptor *d, const
     }
     return total;
 }
-
-// ---- files that are memory ----
-
-// Of a file that is about to be written so many bytes, at the offset (-1: its own): whether there may be so
-// much memory, if it is such a file. 0 or -ENOSPC.
-static int64_t make_room(struct linux_process *p, const struct descriptor *d, int64_t offset, uint64_t length,
-                         bool appends)
-{
-    struct stat s;
-    if (!d->object || !length || fstat(d->host, &s))
-        return 0;
-    if (appends || fcntl(d->host, F_GETFL) & O_APPEND)
-        offset = s.st_size;
-    else if (offset < 0)
-        offset = lseek(d->host, 0, SEEK_CUR);
-    return shared_memory_grow(p, d->object, (uint64_t)offset + length);
-}
-
-// Behind make_room: others may have moved what it went by.
-static int64_t note_size(struct linux_process *p, const struct descriptor *d, int64_t result)
-{
-    struct stat s;
-    if (d->object && !fstat(d->host, &s))
-        shared_memory_note(p, d->object, (uint64_t)s.st_size);
-    return result;
-}
-
-// ---- reading and writing ----
 
 // Has the host do it. offset: -1 = the file's own
 static int64_t transfer_plain(struct linux_process *p, const struct descriptor *d, bool write,

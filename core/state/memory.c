@@ -584,9 +584,11 @@ int memory_discard(struct memory *m, uint64_t address, uint64_t length)
     memory_forget_code(m, address, length);
     note(m, address, length);
     int result = madvise(m->base + address, length, MADV_DONTNEED) ? -errno : 0;
-    const uint64_t counted = memory_counted(m, address, length);
-    for (uint64_t i = address / GUEST_PAGE; i < (address + length) / GUEST_PAGE && !result; i++)
-        m->pages[i] &= (uint8_t) ~(m->pages[i] & MEMORY_FILE ? 0 : MEMORY_HELD); // it holds nothing now
-    m->mapped -= counted - memory_counted(m, address, length);
+    for (uint64_t i = address / GUEST_PAGE; i < (address + length) / GUEST_PAGE && !result; i++) {
+        if (m->pages[i] & MEMORY_FILE || !(m->pages[i] & MEMORY_HELD))
+            continue;
+        m->pages[i] &= (uint8_t)~MEMORY_HELD; // it holds nothing now
+        m->mapped -= GUEST_PAGE;
+    }
     return memory_note_effect(m, MEMORY_DISCARD, address, length, 0, result);
 }
