@@ -22,9 +22,17 @@ struct object {
 struct shared_memory {
     _Atomic uint64_t total; // of all objects
     _Atomic uint64_t owners; // numbers that were given out
-    atomic_uint next; // where a free place is looked for
+    _Atomic uint64_t next; // where a free place is looked for, round and round
     struct object objects[OBJECTS_MAX];
 };
+
+// How many of the objects have ever been used: the others are not looked at, which would make the host find
+// memory for them.
+static uint64_t used(const struct shared_memory *s)
+{
+    const uint64_t next = atomic_load(&s->next);
+    return next < OBJECTS_MAX ? next : OBJECTS_MAX;
+}
 
 // ---- what is not there any more ----
 
@@ -87,7 +95,7 @@ static void collect(struct linux_process *p)
     for (int fd = 0; fd < DESCRIPTOR_MAX; fd++)
         if (p->files->table[fd].kind != DESCRIPTOR_FREE && p->files->table[fd].object)
             is_open[p->files->table[fd].object - 1] = true;
-    for (unsigned i = 0; i < OBJECTS_MAX; i++) {
+    for (uint64_t i = 0; i < used(s); i++) {
         struct object *o = &s->objects[i];
         const uint64_t inode = atomic_load(&o->inode);
         if (inode && !is_open[i] && (alone || atomic_load(&o->owner) == p->shared_owner) &&
@@ -136,7 +144,7 @@ void shared_memory_after_fork(struct linux_process *p)
 void shared_memory_leave(struct linux_process *p)
 {
     struct shared_memory *s = p->shared;
-    for (unsigned i = 0; i < OBJECTS_MAX && atomic_load(&s->total); i++)
+    for (uint64_t i = 0; i < used(s) && atomic_load(&s->total); i++)
         if (atomic_load(&s->objects[i].inode) && atomic_load(&s->objects[i].owner) == p->shared_owner)
             drop(s, &s->objects[i]);
 }
