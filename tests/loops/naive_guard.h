@@ -119,6 +119,8 @@ static integer naive_trips(const struct naive *n, const struct loop_exit *x)
     return start + trips * step + modulus >= limit ? trips : NAIVE_UNKNOWN;
 }
 
+#define NAIVE_PART ((integer)1 << 24) // iterations
+
 // ---- the whole guard, of a loop whose exits are all known at the entry ----
 
 struct naive_interval {
@@ -184,14 +186,18 @@ static bool naive_holds(const struct naive *n)
             exit = x;
         }
     }
-    if (!exit || last >= (integer)1 << 40 || last == 0 || !n->loads_allowed || last < g->least ||
-        last - !exit->at_end < g->least)
+    // A long one is done in parts, whose last iteration is whole, and goes round.
+    const bool goes_on = last >= NAIVE_PART;
+    last = goes_on ? NAIVE_PART - 1 : last;
+    if (!exit || last == 0 || !n->loads_allowed || last < g->least ||
+        last - !(goes_on || exit->at_end) < g->least)
         return false;
+    const unsigned accesses_before = goes_on ? g->access_count : exit->accesses_before;
     for (unsigned r = 0; r < 32; r++)
         if (g->zero_upper >> r & 1 && n->vars[r] > UINT32_MAX)
             return false;
     for (unsigned i = 0; i < g->no_wrap_count; i++) {
-        integer times = last + (g->no_wraps[i].number < exit->accesses_before);
+        integer times = last + (g->no_wraps[i].number < accesses_before);
         if (naive_wraps(n, &g->no_wraps[i], times))
             return false;
     }
@@ -199,8 +205,7 @@ static bool naive_holds(const struct naive *n)
         const struct access_range *r = &g->ranges[i];
         const uint64_t at = naive_address(n, r->base);
         intervals[i] = (struct naive_interval){at, (integer)at + r->size - 1};
-        if (!r->at_entry &&
-            !naive_find_interval(n, r, last + (r->number < exit->accesses_before), &intervals[i]))
+        if (!r->at_entry && !naive_find_interval(n, r, last + (r->number < accesses_before), &intervals[i]))
             return false;
     }
     for (unsigned i = 0; i < g->alias_check_count; i++)

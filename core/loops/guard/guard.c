@@ -92,6 +92,8 @@ static inline bool run_entry_ops(struct entry *e, unsigned from, unsigned to)
 
 // ---- iterations ----
 
+const struct guard_exit guard_goes_on = {.at_end = true, .accesses_before = UINT8_MAX};
+
 // The iteration in which the exit is taken.
 uint64_t guard_trip_count(const struct trip_count *c, const struct entry *e)
 {
@@ -200,6 +202,7 @@ static bool alias_check_holds(struct entry *e, const struct alias_check *check)
 
 // ---- the whole ----
 
+// False: nobody knows, or it is never left.
 static bool find_exit(struct entry *e)
 {
     const struct guard *g = e->guard;
@@ -215,7 +218,7 @@ static bool find_exit(struct entry *e)
             e->exit = x;
         }
     }
-    return g->finds || e->last < ITERATIONS_MAX;
+    return g->finds || e->last != TRIPS_NEVER;
 }
 
 bool guard_begin(struct entry *e)
@@ -230,6 +233,10 @@ bool guard_begin(struct entry *e)
         e->trips = e->last + 1;
     if (e->last < g->least)
         return false;
+    if (e->last >= ITERATIONS_MAX && !g->finds) {
+        e->last = ITERATIONS_MAX - 1;
+        e->exit = &guard_goes_on;
+    }
     for (uint32_t left = g->zero_upper; left; left &= left - 1)
         if (e->x[__builtin_ctz(left)] >> 32)
             return false;

@@ -99,6 +99,10 @@ struct guard_exit {
     struct quantity condition;
 };
 
+// In place of the exit of a loop that goes on longer than one looks, or does at once: its first iterations
+// are done, up to last, behind whose end it goes round once more.
+extern const struct guard_exit guard_goes_on;
+
 // An access of an iteration as the program has it.
 struct guard_access {
     uint32_t pc;
@@ -148,12 +152,10 @@ struct entry {
     const struct guard *guard;
     struct memory *memory;
     uint64_t last; // the iteration in which the loop is left, from 0
-    // where the guard does not hold: last + 1 where that is certain, what the loop at least has where a
-    // search for its end was given up, else 0
-    uint64_t trips;
+    uint64_t trips; // where the guard does not hold: last + 1 where that is certain, else 0
     uint64_t count; // complete iterations for the kernel
     uint64_t batch; // iterations that the kernel may do at once
-    const struct guard_exit *exit; // the one that is taken
+    const struct guard_exit *exit; // the one that is taken, or guard_goes_on
     uint64_t previous_item, present_item; // of a list, in the iterations last - 1 and last
     struct interval interval[ACCESS_RANGES];
     uint64_t slots[SLOT_COMPUTED + ENTRY_OPS]; // from SLOT_COMPUTED on

@@ -6,7 +6,7 @@
 #include "batch.h"
 #include "list.h"
 
-#define FIND_MAX (1ull << 20) // what has no end sooner is left to the plain loop
+#define FIND_MAX (1ull << 20) // iterations; nobody looks at requests meanwhile
 
 void kernel_free(struct kernel *k)
 {
@@ -27,14 +27,17 @@ bool kernel_find_exit(const struct kernel *k, struct entry *e)
     const struct guard_exit *exits = e->guard->exits;
     uint64_t limit = e->last < FIND_MAX ? e->last + 1 : FIND_MAX, last;
     unsigned exit;
-    enum found found = k->list ? list_find(k->list, e, &last, &exit, &e->previous_item, &e->present_item)
-                               : batch_find(k->batch, e, limit, &last, &exit);
+    enum found found = k->list
+                           ? list_find(k->list, e, limit, &last, &exit, &e->previous_item, &e->present_item)
+                           : batch_find(k->batch, e, limit, &last, &exit);
     if (found == FOUND_NO_MEMORY)
         return false;
-    if (found == FOUND_NONE && limit != e->last + 1)
-        e->trips = limit; // at least: nobody is to look at the same ones again
+    if (found == FOUND_NONE && limit != e->last + 1) {
+        e->last = limit - 1;
+        e->exit = &guard_goes_on;
+    }
     if (found == FOUND_NONE)
-        return limit == e->last + 1;
+        return true;
     if (last < e->last || &exits[exit] < e->exit) {
         e->last = last;
         e->exit = &exits[exit];

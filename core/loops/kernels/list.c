@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "list.h"
 
-enum { WALK_MAX = 1 << 20 };
-
 static inline bool read_item(const struct memory *m, uint64_t item, int64_t offset, unsigned size,
                              uint64_t *value)
 {
@@ -36,8 +34,8 @@ static inline bool holds(const struct list_test *t, uint64_t value, uint64_t wit
     return result != t->negated;
 }
 
-enum found list_find(const struct list *list, const struct entry *e, uint64_t *last, unsigned *exit,
-                     uint64_t *previous, uint64_t *present)
+enum found list_find(const struct list *list, const struct entry *e, uint64_t limit, uint64_t *last,
+                     unsigned *exit, uint64_t *previous, uint64_t *present)
 {
     const struct memory *m = e->memory;
     const struct list l = *list;
@@ -45,7 +43,7 @@ enum found list_find(const struct list *list, const struct entry *e, uint64_t *l
                    field_with = quantity_of(e, l.field_test.with);
     uint64_t p = e->x[l.reg], before = p, next = 0, field, i;
     enum found found = FOUND_NONE;
-    for (i = 0; i < WALK_MAX; i++, before = p, p = next) {
+    for (i = 0; i < limit; i++, before = p, p = next) {
         if (l.has_field && l.field_first) {
             if (!read_item(m, p, l.field_offset, l.field_size, &field))
                 return FOUND_NO_MEMORY;
@@ -74,7 +72,7 @@ enum found list_find(const struct list *list, const struct entry *e, uint64_t *l
     }
     *last = i;
     *previous = before;
-    *present = p;
+    *present = found == FOUND ? p : before;
     return found;
 }
 

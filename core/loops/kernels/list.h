@@ -26,10 +26,10 @@ struct list {
     struct list_test field_test;
 };
 
-// Goes along the list until an exit is taken. *previous and *present: p at the start of the last iteration
-// but one and of the last one.
-enum found list_find(const struct list *list, const struct entry *e, uint64_t *last, unsigned *exit,
-                     uint64_t *previous, uint64_t *present);
+// Goes along the list until an exit is taken, at most limit iterations. *previous and *present: p at the
+// start of the last iteration but one, if there is an exit, and of the last one.
+enum found list_find(const struct list *list, const struct entry *e, uint64_t limit, uint64_t *last,
+                     unsigned *exit, uint64_t *previous, uint64_t *present);
 
 kernel_function list_run;
 

@@ -111,6 +111,7 @@ bool fast_plan_run(const struct loop_plan *p, cpu *c, struct memory *memory, str
     if (verdict == UNDECIDED)
         return false;
     r->trips = e.last + 1;
+    r->goes_on = false;
     if (verdict == REFUSED) {
         r->iterations = r->credited = r->tail = 0;
         plan_weigh(p, 0, r->trips);

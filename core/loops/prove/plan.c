@@ -37,18 +37,24 @@ static uint64_t next_length(const struct loop_plan *p, unsigned node, const cpu 
     return loop_evaluate(p->summary, node, vars, read_access, &reader);
 }
 
+// Of the next iteration if it goes round.
+static uint64_t whole_length(const struct loop_plan *p, const cpu *c, const struct memory *memory)
+{
+    return p->guard.length ? p->guard.length
+                           : next_length(p, p->summary->vars[LOOP_VAR_LENGTH].value, c, memory);
+}
+
 // What is left for the plain loop: a whole iteration, unless the loop is left at the end of one, and the last
 // one, which may be another way through the body than any that goes round.
 static uint64_t tail_of(const struct loop_plan *p, const struct guard_exit *exit, const cpu *c,
                         const struct memory *memory)
 {
-    const struct loop_summary *s = p->summary;
+    if (exit == &guard_goes_on)
+        return whole_length(p, c, memory);
     uint64_t tail = exit->length;
     if (!tail)
-        tail = next_length(p, s->exits[exit - p->guard.exits].length, c, memory);
-    if (!exit->at_end)
-        tail += p->guard.length ? p->guard.length : next_length(p, s->vars[LOOP_VAR_LENGTH].value, c, memory);
-    return tail;
+        tail = next_length(p, p->summary->exits[exit - p->guard.exits].length, c, memory);
+    return exit->at_end ? tail : tail + whole_length(p, c, memory);
 }
 
 bool plan_rests(const struct loop_plan *p)
@@ -77,7 +83,8 @@ static __attribute__((noinline)) struct plan_result run_wholly(const struct loop
     return (struct plan_result){.iterations = e.count,
                                 .credited = credited,
                                 .tail = tail_of(p, e.exit, c, memory),
-                                .trips = e.last + 1};
+                                .trips = e.last + 1,
+                                .goes_on = e.exit == &guard_goes_on};
 }
 
 struct plan_result plan_run(const struct loop_plan *p, cpu *c, struct memory *memory)

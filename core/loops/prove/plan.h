@@ -29,11 +29,12 @@ struct plan_result {
     // is changed
     uint64_t iterations;
     uint64_t credited; // instructions of those
-    // instructions that the engine now has to run, from the header on, to leave the loop: the last one or
-    // two iterations, which make every register and flag as they have to be
+    // instructions that the engine now has to run, from the header on: the last one or two iterations, which
+    // make every register and flag as they have to be
     uint64_t tail;
-    uint64_t trips; // all iterations from the guard to the exit, also where the guard did not hold but the
-                    // count is known, or that it is no less; else 0
+    uint64_t trips; // those and what the kernel did; where the guard did not hold all iterations to the
+                    // exit, if their count is known, else 0
+    bool goes_on; // the loop is not left then, but comes to its header once more
 };
 
 // At the header, with the registers of an iteration's start in c->x: checks the guard and does all
