@@ -112,6 +112,15 @@ struct isa_bits isa_register_bits(enum insn id, enum insn_state operand);
 // Of a displacement by instructions: of direct branches and literals.
 struct isa_bits isa_displacement_bits(enum insn id);
 
+// Whether o, which id at pc is, is a direct branch to where no code can be: in front of address 0, or not
+// below 4 GiB.
+static inline bool isa_leaves_space(enum insn id, uint32_t pc, const op *o)
+{
+    const enum insn_kind kind = isa_info[id].kind;
+    const int64_t target = (int64_t)pc + (int64_t)o->disp * 4;
+    return (kind == KIND_CONDITION || kind == KIND_JUMP) && (target < 0 || target > UINT32_MAX);
+}
+
 // One line of text for the word at pc, into text (size bytes).
 void isa_disassemble(uint32_t word, uint32_t pc, char *text, size_t size);
 

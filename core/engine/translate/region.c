@@ -52,19 +52,12 @@ static bool decode_at(struct finder *f, uint32_t pc, struct region_op *out)
     return true;
 }
 
-// Whether it is a direct branch to beyond the address space, or to in front of it.
-static bool leaves_space(const struct region_op *o)
-{
-    const enum insn_kind kind = isa_info[o->insn].kind;
-    const int64_t target = (int64_t)o->pc + (int64_t)o->op.disp * 4;
-    return (kind == KIND_CONDITION || kind == KIND_JUMP) && (target < 0 || target > UINT32_MAX);
-}
-
 // Instructions that the interpreter has to run count as stops.
 static enum insn_kind kind_of(const struct finder *f, const struct region_op *o)
 {
-    return f->source->usable(f->source->user, o->insn) && !leaves_space(o) ? isa_info[o->insn].kind
-                                                                           : KIND_STOP;
+    const enum insn id = (enum insn)o->insn;
+    const bool runs_here = f->source->usable(f->source->user, id) && !isa_leaves_space(id, o->pc, &o->op);
+    return runs_here ? isa_info[id].kind : KIND_STOP;
 }
 
 static bool is_return(const struct region_op *o)
