@@ -235,12 +235,6 @@ static inline uint64_t untagged_address(uint64_t address)
     return address & (uint64_t)((int64_t)(address << 8) >> 8);
 }
 
-// pc behind a branch to target (AArch64.BranchAddr).
-static inline uint64_t branch_address(uint64_t target)
-{
-    return (uint64_t)((int64_t)(target << 8) >> 8);
-}
-
 // The flags as the NZCV register holds them, bits 31..28.
 FLAGS_FUNCTION uint32_t get_nzcv(const cpu *c)
 {

@@ -52,5 +52,6 @@ int main(void)
         try("store", store, (uint64_t)(uintptr_t)&memory[1], wild[i]);
         try("call", call, (uint64_t)(uintptr_t)nothing, wild[i]);
     }
+    try("call", call, (uint64_t)(uintptr_t)nothing, 0x0080000000001230); // the kernel's, and none of them
     return 0;
 }

@@ -71,7 +71,7 @@ __attribute__((cold)) op *interp_hot_loop(cpu *c, const op *o, op *target, const
 __attribute__((cold)) op *interp_wild_target(cpu *c, const op *o, uint64_t target)
 {
     c->current = o + 1;
-    c->wild_pc = branch_address(target);
+    c->wild_pc = untagged_address(target);
     fault_raise(target & 3 ? FAULT_ALIGNMENT : FAULT_MAPPING, c->wild_pc, false);
 }
 
