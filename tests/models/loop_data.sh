@@ -95,6 +95,22 @@ C
     done
 }
 
+# A branch back that is never taken, to where nothing can be executed.
+test_loop_nowhere() {
+    cat > nowhere.c <<'C'
+int main(int argc, char **argv)
+{
+    int sum = 0;
+    (void)argv;
+    __asm__ volatile("cbz %w0, . - 0xf0000" :: "r"(argc));
+    for (volatile int i = 0; i < 20; i++) sum += i;
+    return sum != 190;
+}
+C
+    aarch64-linux-gnu-gcc -O1 -static -Wl,-Ttext-segment=0x1000000 -o nowhere nowhere.c || exit
+    succeeds 'a branch that is not taken leads nowhere' "$tool" collect --data-folder "$data" --out nowhere.txt nowhere
+}
+
 trips() { # FUNCTION: its sample's type and trips
     awk -v f="$1" '$10 == f { print $2, $7 }' trips.txt
 }
