@@ -230,14 +230,19 @@ OP(mrs_midr_el1) { X(d) = 0x000f0510; }
 OP(mrs_mpidr_el1) { X(d) = 0x80000000; }
 OP(mrs_revidr_el1) { X(d) = 0; }
 
-// The ID registers s3_0_c0_c<val>_<a>: they say what HWCAP says (linux.c), and Linux shows no more.
+// The ID registers s3_0_c0_c<val>_<a>: they say what HWCAP says (exec.c), and Linux shows no more. What it
+// hides reads as nothing, be that not 0.
 OP(mrs_id)
 {
     uint64_t value = 0;
     if (o->val == 4 && o->a == 0) // ID_AA64PFR0_EL1: EL0 and EL1 AArch64, FP and SIMD without FP16
         value = 0x11;
+    else if (o->val == 5 && o->a == 0) // ID_AA64DFR0_EL1: the debug architecture of ARMv8
+        value = 6;
     else if (o->val == 6 && o->a == 0) // ID_AA64ISAR0_EL1: LSE, CRC32, SHA2, SHA1, AES and PMULL
         value = 2ull << 20 | 1ull << 16 | 1ull << 12 | 1ull << 8 | 2ull << 4;
+    else if (o->val == 7 && o->a == 0) // ID_AA64MMFR0_EL1: no size of pages
+        value = 0xffull << 24;
     X(d) = value;
 }
 
