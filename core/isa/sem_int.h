@@ -196,9 +196,11 @@ OP(ic_ivau) { invalidate_code(c, X(d)); }
 
 #define ZVA_BYTES 64 // DCZID_EL0.BS = 4: 2^4 words
 
+// A fault tells of the address in the register (FAR_EL1), not of the block's.
 OP(dc_zva)
 {
     uint64_t block = X(d) & ~(uint64_t)(ZVA_BYTES - 1);
+    store8(c, o, X(d), 0);
     for (unsigned i = 0; i < ZVA_BYTES; i += 16)
         store128(c, o, block + i, (u64x2){0, 0});
 }
