@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Loads and stores of general and of single SIMD&FP registers, exclusives, atomics (Arm ARM C6.2). Part of
 // sem.h.
+//
+// That SP as a base is a multiple of 16, without which Linux has programs get SIGBUS (SCTLR_EL1.SA0), is not
+// checked, as qemu-aarch64 does not: compilers keep it so, and each access to the stack would pay.
 #ifndef CORE_ISA_SEM_MEM_H
 #define CORE_ISA_SEM_MEM_H
 
