@@ -361,15 +361,46 @@ static void note_exit(struct blocks *b, uint32_t at, uint32_t pc)
         lead(b, at, t->door);
 }
 
-// What a copy of this process may be running just now is left alone.
+static bool is_start(const struct blocks *b, size_t at)
+{
+    return b->starts[at / ALIGNMENT / 64] >> at / ALIGNMENT % 64 & 1;
+}
+
+// Of the block that has the code at this offset; 0 if none has.
+static size_t start_of(const struct blocks *b, size_t at)
+{
+    size_t start = at / ALIGNMENT * ALIGNMENT;
+    while (start && !is_start(b, start))
+        start -= ALIGNMENT;
+    return start;
+}
+
+// Whether another block has been made since of the code that the exit is of.
+static bool is_replaced(struct blocks *b, const struct exit *e)
+{
+    const size_t start = start_of(b, e->at);
+    const struct target *t = start ? target_at(b, head_at(b, start)->pc) : NULL;
+    return t && t->door != start;
+}
+
+// What a copy of this process may be running just now is left alone. Where there was a block, exits of those
+// that are replaced are left out: of code that is written again and again, there would be ever more.
 static void note_door(struct blocks *b, uint32_t door, uint32_t pc)
 {
     struct target *t = target_at(b, pc);
     if (!t)
         return;
+    const bool was_there = t->door;
     t->door = door;
-    for (uint32_t i = has_copy ? 0 : t->exits; i; i = b->exits[i].next)
-        lead(b, b->exits[i].at, door);
+    for (uint32_t *next = &t->exits; *next && !has_copy;) {
+        const struct exit *e = &b->exits[*next];
+        if (was_there && is_replaced(b, e)) {
+            *next = e->next;
+        } else {
+            lead(b, e->at, door);
+            next = &b->exits[*next].next;
+        }
+    }
 }
 
 // Copies the stencil to offset *at of the code memory, behind which it is then; false if a hole is too small.
@@ -510,11 +541,6 @@ uint32_t blocks_make(struct blocks *b, uint32_t pc, const enum insn *ids, const 
     return (uint32_t)distance_to(b->memory.code + start + door_size(b), b->base);
 }
 
-static bool is_start(const struct blocks *b, size_t at)
-{
-    return b->starts[at / ALIGNMENT / 64] >> at / ALIGNMENT % 64 & 1;
-}
-
 unsigned blocks_length(const struct blocks *b, uint32_t handler)
 {
     const size_t at = (size_t)(distance_to(b->base, b->memory.code) + (int32_t)handler - door_size(b));
@@ -526,9 +552,7 @@ bool blocks_guest_pc(const struct blocks *b, uint64_t host_pc, uint32_t *pc)
     const size_t at = host_pc - (uint64_t)(uintptr_t)b->memory.code;
     if (!b->memory.code || at >= b->memory.used)
         return false;
-    size_t start = at / ALIGNMENT * ALIGNMENT;
-    while (start && !is_start(b, start))
-        start -= ALIGNMENT;
+    const size_t start = start_of(b, at);
     const struct head *head = head_at(b, start);
     for (unsigned i = 0; start && i < head->count; i++)
         if (at - start < ends_of(head)[i]) {
