@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "process.h"
@@ -63,11 +64,14 @@ static bool must_return(struct linux_process *p)
 int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, long b, long c, long d,
                       long e, long f)
 {
+    if (!waits) {
+        long result = syscall(number, a, b, c, d, e, f);
+        return result < 0 ? -errno : result;
+    }
     while (!must_return(p)) {
-        uint64_t start = waits ? clock_monotonic_ns() : 0;
+        uint64_t start = clock_monotonic_ns();
         long result = blocking_interruptible_call(&p->guest->signal_pending, number, a, b, c, d, e, f);
-        if (waits)
-            p->guest->stats.idle_ns += clock_monotonic_ns() - start;
+        p->guest->stats.idle_ns += clock_monotonic_ns() - start;
         if (result != -EINTR)
             return result;
     }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "special_files.h"
@@ -17,6 +18,13 @@ static int lowest_free(const struct files *f, int lowest)
         if (f->table[fd].kind == DESCRIPTOR_FREE)
             return fd;
     return -EMFILE;
+}
+
+bool descriptor_never_waits(int host)
+{
+    struct stat s;
+    return !fstat(host, &s) && (S_ISREG(s.st_mode) || (S_ISCHR(s.st_mode) && major(s.st_rdev) == 1 &&
+                                                       special_device_allowed(s.st_rdev)));
 }
 
 bool descriptor_has_room(const struct files *f)

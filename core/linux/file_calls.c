@@ -85,17 +85,17 @@ static int64_t transfer_plain(struct linux_process *p, const struct descriptor *
 {
     if (count == 1 && !flags) { // the usual case, and the cheaper call
         long number = offset < 0 ? write ? SYS_write : SYS_read : write ? SYS_pwrite64 : SYS_pread64;
-        return blocking_call(p, !d->regular, number, d->host, (long)v->iov_base, (long)v->iov_len, offset, 0,
-                             0);
+        return blocking_call(p, !d->never_waits, number, d->host, (long)v->iov_base, (long)v->iov_len, offset,
+                             0, 0);
     }
     if (offset < 0)
-        return blocking_call(p, !d->regular,
+        return blocking_call(p, !d->never_waits,
                              flags   ? write ? SYS_pwritev2 : SYS_preadv2
                              : write ? SYS_writev
                                      : SYS_readv,
                              d->host, (long)v, count, -1, -1, (long)flags);
-    return blocking_call(p, !d->regular, write ? SYS_pwritev2 : SYS_preadv2, d->host, (long)v, count, offset,
-                         0, (long)flags);
+    return blocking_call(p, !d->never_waits, write ? SYS_pwritev2 : SYS_preadv2, d->host, (long)v, count,
+                         offset, 0, (long)flags);
 }
 
 static int64_t transfer_vector(struct linux_process *p, uint64_t fd, int prot, const struct iovec *v,
@@ -222,8 +222,8 @@ int64_t sys_sendfile(struct linux_process *p, const uint64_t *a)
     int64_t result = make_room(p, out, -1, length, false);
     if (!result)
         result = note_size(p, out,
-                           blocking_call(p, false, SYS_sendfile, out->host, in->host,
-                                         a[2] ? (long)&offset : 0, (long)length, 0, 0));
+                           blocking_call(p, !in->never_waits || !out->never_waits, SYS_sendfile, out->host,
+                                         in->host, a[2] ? (long)&offset : 0, (long)length, 0, 0));
     return a[2] && result >= 0 && !copy_out(p, a[2], &offset, sizeof offset) ? -EFAULT : result;
 }
 
@@ -320,13 +320,13 @@ int64_t sys_fadvise64(struct linux_process *p, const uint64_t *a)
 int64_t sys_readahead(struct linux_process *p, const uint64_t *a)
 {
     const struct descriptor *d = descriptor_get(p->files, a[0]);
-    return !d ? -EBADF : d->regular ? 0 : -EINVAL;
+    return d ? host_result((int)readahead(d->host, (off_t)a[1], a[2])) : -EBADF;
 }
 
 int64_t sys_flock(struct linux_process *p, const uint64_t *a)
 {
     const struct descriptor *d = descriptor_get(p->files, a[0]);
-    return d ? blocking_call(p, true, SYS_flock, d->host, (int)a[1], 0, 0, 0, 0) : -EBADF;
+    return d ? blocking_call(p, !(a[1] & LOCK_NB), SYS_flock, d->host, (int)a[1], 0, 0, 0, 0) : -EBADF;
 }
 
 int64_t sys_fchmod(struct linux_process *p, const uint64_t *a)
@@ -454,7 +454,7 @@ int64_t sys_memfd_create(struct linux_process *p, const uint64_t *a)
                            .host = host,
                            .object = object,
                            .close_on_exec = a[1] & MFD_CLOEXEC,
-                           .regular = true,
+                           .never_waits = true,
                            .may_change = true};
     return descriptor_add(p->files, &d, 0);
 }

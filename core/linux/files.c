@@ -163,7 +163,7 @@ static int accept_host(struct files *f, int host, const struct grant *g, struct 
     }
     *out = (struct descriptor){.kind = S_ISDIR(s.st_mode) ? DESCRIPTOR_DIRECTORY : DESCRIPTOR_FILE,
                                .host = host,
-                               .regular = S_ISREG(s.st_mode),
+                               .never_waits = descriptor_never_waits(host),
                                .may_change = g->writable,
                                .grant = (int)(g - f->grants)};
     return 0;
@@ -529,6 +529,7 @@ static void open_standard(struct files *f, const struct machine_config *config)
         } else {
             d.host = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         }
+        d.never_waits = descriptor_never_waits(d.host);
         if (d.host >= 0)
             f->table[fd] = d;
     }

@@ -110,13 +110,12 @@ static void describe_path(struct files *f, const struct descriptor *d, struct re
     if (folder)
         named = files_folder_path(f, d, path, sizeof path) == 0;
     else
-        named = d->regular && info.st_nlink ? files_name(f, d->host, path, sizeof path)
-                                            : device_path(d->host, &info, path);
+        named = S_ISREG(info.st_mode) ? info.st_nlink && files_name(f, d->host, path, sizeof path)
+                                      : device_path(d->host, &info, path);
     if (!named)
         saved_fail(s, "the program has %s open, which cannot be saved",
-                   !S_ISREG(info.st_mode) ? what_is(info.st_mode)
-                   : d->regular           ? "a file that has been deleted or moved away"
-                                          : "a file of /proc");
+                   S_ISREG(info.st_mode) ? "a file that has been deleted or moved away, or one of /proc"
+                                         : what_is(info.st_mode));
     r->source = FROM_PATH;
     int flags = fcntl(d->host, F_GETFL);
     r->flags = (flags & (O_ACCMODE | STATUS_FLAGS | O_PATH)) | (folder ? O_DIRECTORY : 0);
@@ -233,6 +232,7 @@ static void open_record(struct files *f, const struct files_plan *plan, const st
             saved_fail(s, "the program of the state reads or writes the terminal, which it may not here");
         if (!s->failed)
             d->host = fcntl((int)r->which, F_DUPFD_CLOEXEC, 3);
+        d->never_waits = descriptor_never_waits((int)r->which);
         break;
     case FROM_OUTPUT:
         saved_expect(s, (r->which == 1 || r->which == 2) && r->kind == DESCRIPTOR_OUTPUT, "an open file");

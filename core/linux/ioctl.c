@@ -29,7 +29,7 @@ static int64_t change_terminal(struct linux_process *p, int host, uint64_t reque
     bool blocked = p->owns_host && p->signals.blocked & SIGNAL_BIT(SIGTTOU);
     if (blocked)
         sigprocmask(SIG_BLOCK, &set, NULL);
-    int64_t result = blocking_call(p, false, SYS_ioctl, host, (long)request, (long)argument, 0, 0, 0);
+    int64_t result = blocking_call(p, true, SYS_ioctl, host, (long)request, (long)argument, 0, 0, 0);
     if (blocked)
         sigprocmask(SIG_UNBLOCK, &set, NULL);
     return result;

@@ -371,7 +371,8 @@ int64_t sys_wait4(struct linux_process *p, const uint64_t *a)
     _Static_assert(sizeof usage == 144, "struct rusage is the same in every 64-bit ABI");
     if (!p->owns_host)
         return -ECHILD;
-    int64_t pid = blocking_call(p, true, SYS_wait4, (int)a[0], (long)&status, (int)a[2], (long)&usage, 0, 0);
+    int64_t pid = blocking_call(p, !(a[2] & WNOHANG), SYS_wait4, (int)a[0], (long)&status, (int)a[2],
+                                (long)&usage, 0, 0);
     if (pid <= 0)
         return pid;
     if (WIFEXITED(status) || WIFSIGNALED(status))
@@ -389,8 +390,8 @@ int64_t sys_waitid(struct linux_process *p, const uint64_t *a)
     uint8_t bytes[GUEST_SIGINFO_SIZE] = {0};
     if (!p->owns_host)
         return -ECHILD;
-    int64_t result =
-        blocking_call(p, true, SYS_waitid, (int)a[0], (int)a[1], (long)&info, (int)a[3], (long)&usage, 0);
+    int64_t result = blocking_call(p, !(a[3] & WNOHANG), SYS_waitid, (int)a[0], (int)a[1], (long)&info,
+                                   (int)a[3], (long)&usage, 0);
     if (result)
         return result;
     if (info.si_pid) {

@@ -84,8 +84,8 @@ int64_t sys_sendto(struct linux_process *p, const uint64_t *a)
     void *bytes = memory_access_prefix(&p->guest->memory, a[1], &length, PROT_READ);
     if (!bytes)
         return -EFAULT;
-    return blocking_call(p, true, SYS_sendto, d->host, (long)bytes, (long)length, (long)(a[3] & SAFE_FLAGS),
-                         0, 0);
+    return blocking_call(p, !(a[3] & MSG_DONTWAIT), SYS_sendto, d->host, (long)bytes, (long)length,
+                         (long)(a[3] & SAFE_FLAGS), 0, 0);
 }
 
 int64_t sys_recvfrom(struct linux_process *p, const uint64_t *a)
@@ -101,8 +101,8 @@ int64_t sys_recvfrom(struct linux_process *p, const uint64_t *a)
     const uint32_t none = 0;
     if (a[4] && a[5] && !copy_out(p, a[5], &none, sizeof none))
         return -EFAULT;
-    return blocking_call(p, true, SYS_recvfrom, d->host, (long)bytes, (long)length, (long)(a[3] & SAFE_FLAGS),
-                         0, 0);
+    return blocking_call(p, !(a[3] & MSG_DONTWAIT), SYS_recvfrom, d->host, (long)bytes, (long)length,
+                         (long)(a[3] & SAFE_FLAGS), 0, 0);
 }
 
 // struct msghdr as every 64-bit kernel has it
@@ -130,7 +130,8 @@ static int64_t message(struct linux_process *p, const uint64_t *a, int prot, lon
     if (count < 0)
         return count;
     struct msghdr host = {.msg_iov = more ? more : fixed, .msg_iovlen = (size_t)count};
-    result = blocking_call(p, true, number, d->host, (long)&host, (long)(a[2] & SAFE_FLAGS), 0, 0, 0);
+    result = blocking_call(p, !(a[2] & MSG_DONTWAIT), number, d->host, (long)&host, (long)(a[2] & SAFE_FLAGS),
+                           0, 0, 0);
     free(more);
     if (result >= 0 && prot == PROT_WRITE) {
         guest.name_length = 0;

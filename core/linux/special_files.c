@@ -334,7 +334,10 @@ static int open_device(struct files *f, const char *path, bool page, int flags, 
         out->host = fcntl(devices_fd(f->guest->devices), F_DUPFD_CLOEXEC, 3);
     else
         out->host = open(path, (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC | O_NOCTTY);
-    return out->host < 0 ? -errno : 0;
+    if (out->host < 0)
+        return -errno;
+    out->never_waits = descriptor_never_waits(out->host);
+    return 0;
 }
 
 int special_open(struct files *f, const char *path, int flags, struct descriptor *out)
@@ -364,7 +367,7 @@ int special_open(struct files *f, const char *path, int flags, struct descriptor
         return -ENOTDIR;
     if (flags & (O_ACCMODE | O_TRUNC))
         return -EACCES;
-    *out = (struct descriptor){.kind = DESCRIPTOR_FILE};
+    *out = (struct descriptor){.kind = DESCRIPTOR_FILE, .never_waits = true};
     if (exe) {
         char host[HOST_FD_PATH_SIZE];
         files_host_path(f->program_host, host);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -182,6 +183,34 @@ static void interruptions(void)
     SHOW(waitpid(child, &status, 0) == child);
     alarm_in(0);
     printf("status %x\n", status);
+}
+
+// What does not wait is not interrupted, however many signals come.
+static void no_interruptions(void)
+{
+    const struct itimerval often = {{0, 200}, {0, 200}}, off = {{0, 0}, {0, 0}};
+    int file = open("calls", O_RDWR | O_CREAT, 0600), null = open("/dev/null", O_RDWR), failed = 0;
+    int maps = open("/proc/self/maps", O_RDONLY);
+    char text[100] = "";
+    pid_t child = fork();
+    if (!child)
+        for (;;)
+            pause();
+    install(SIGALRM, on_signal, 0);
+    count = 0;
+    setitimer(ITIMER_REAL, &often, NULL);
+    while (count < 300) {
+        failed += pwrite(file, text, sizeof text, 0) < 0;
+        failed += pread(file, text, sizeof text, 0) < 0;
+        failed += write(null, text, sizeof text) < 0;
+        failed += pread(maps, text, sizeof text, 0) < 0;
+        failed += waitpid(child, NULL, WNOHANG) < 0;
+        failed += flock(file, LOCK_SH | LOCK_NB) < 0;
+    }
+    setitimer(ITIMER_REAL, &off, NULL);
+    printf("%d calls failed\n", failed);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
 }
 
 static void masks(void)
@@ -440,6 +469,7 @@ int main(void)
     faults();
     repairs();
     interruptions();
+    no_interruptions();
     masks();
     limits();
     stacks();
