@@ -2,13 +2,12 @@
 #include "shared_memory.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "core/base/host_mappings.h"
 #include "process.h"
 
 #define OBJECTS_MAX 65536
@@ -49,34 +48,25 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// The inodes of all files that this process has mapped, sorted; the caller frees them. NULL: nobody tells.
-static uint64_t *mapped_inodes(size_t *count)
+struct inodes {
+    uint64_t *list;
+    size_t count, room;
+};
+
+static bool take_inode(const struct host_mapping *h, void *user)
 {
-    FILE *maps = fopen("/proc/self/maps", "re");
-    size_t room = 0, line_room = 0;
-    uint64_t *list = NULL, inode;
-    char *line = NULL;
-    bool good = maps;
-    *count = 0;
-    while (good && getline(&line, &line_room, maps) > 0) {
-        if (*count == room) {
-            uint64_t *more = realloc(list, (room = 2 * room + 64) * sizeof *list);
-            good = more;
-            list = more ? more : list;
-        }
-        if (good && sscanf(line, "%*s %*s %*s %*s %" SCNu64, &inode) == 1 && inode)
-            list[(*count)++] = inode;
+    struct inodes *inodes = user;
+    if (!h->inode)
+        return true;
+    if (inodes->count == inodes->room) {
+        const size_t room = 2 * inodes->room + 64;
+        uint64_t *more = realloc(inodes->list, room * sizeof *more);
+        if (!more)
+            return false;
+        *inodes = (struct inodes){more, inodes->count, room};
     }
-    good = good && !ferror(maps);
-    free(line);
-    if (maps)
-        fclose(maps);
-    if (!good || !list) {
-        free(list);
-        return NULL;
-    }
-    qsort(list, *count, sizeof *list, compare);
-    return list;
+    inodes->list[inodes->count++] = h->inode;
+    return true;
 }
 
 // Drops what this process neither has mapped nor open, and no other one can have.
@@ -84,14 +74,14 @@ static void collect(struct linux_process *p)
 {
     struct shared_memory *s = p->shared;
     const bool alone = !p->forked && !process_has_children(p);
-    size_t count;
-    uint64_t *mapped = mapped_inodes(&count);
+    struct inodes mapped = {0};
     bool *is_open = calloc(OBJECTS_MAX, sizeof *is_open);
-    if (!mapped || !is_open) {
-        free(mapped);
+    if (!host_mappings(take_inode, &mapped) || !mapped.count || !is_open) {
+        free(mapped.list);
         free(is_open);
         return;
     }
+    qsort(mapped.list, mapped.count, sizeof *mapped.list, compare);
     for (int fd = 0; fd < DESCRIPTOR_MAX; fd++)
         if (p->files->table[fd].kind != DESCRIPTOR_FREE && p->files->table[fd].object)
             is_open[p->files->table[fd].object - 1] = true;
@@ -99,10 +89,10 @@ static void collect(struct linux_process *p)
         struct object *o = &s->objects[i];
         const uint64_t inode = atomic_load(&o->inode);
         if (inode && !is_open[i] && (alone || atomic_load(&o->owner) == p->shared_owner) &&
-            !bsearch(&inode, mapped, count, sizeof inode, compare))
+            !bsearch(&inode, mapped.list, mapped.count, sizeof inode, compare))
             drop(s, o);
     }
-    free(mapped);
+    free(mapped.list);
     free(is_open);
 }
 

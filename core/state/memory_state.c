@@ -2,12 +2,12 @@
 #include "memory_state.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <zstd.h>
 
+#include "core/base/host_mappings.h"
 #include "guest/device_page.h"
 #include "journal.h"
 #include "memory_internal.h"
@@ -84,13 +84,10 @@ struct shared_run {
 struct shared {
     struct shared_run *runs;
     size_t count;
-};
-
-// One of the host's mappings, from its list.
-struct host_mapping {
-    uint64_t start, end, offset, inode;
-    unsigned device_major, device_minor;
-    char permissions[5];
+    // For take_mapping.
+    const struct memory *memory;
+    const struct stat *file; // the device's; NULL: there is none
+    const char *wrong; // NULL: nothing
 };
 
 static bool add_run(struct shared *shared, const struct shared_run *run)
@@ -117,44 +114,37 @@ static bool has_file_pages(const struct memory *m)
 }
 
 // Takes the mapping if it is one of the guest's and of the file.
-static bool take_mapping(const struct memory *m, const struct host_mapping *h, const struct stat *file,
-                         struct shared *shared, struct error *error)
+static bool take_mapping(const struct host_mapping *h, void *user)
 {
-    uint64_t base = (uint64_t)(uintptr_t)m->base;
-    if (h->permissions[3] != 's' || h->start - base >= GUEST_SPACE)
+    struct shared *shared = user;
+    const struct stat *file = shared->file;
+    uint64_t base = (uint64_t)(uintptr_t)shared->memory->base;
+    if (!h->shared || h->start - base >= GUEST_SPACE)
         return true;
-    if (!file || h->inode != file->st_ino || makedev(h->device_major, h->device_minor) != file->st_dev)
-        return error_set(error, "the program shares memory with a file or another process");
+    if (!file || h->inode != file->st_ino || makedev(h->device_major, h->device_minor) != file->st_dev) {
+        shared->wrong = "the program shares memory with a file or another process";
+        return false;
+    }
     const struct shared_run run = {.page = (uint32_t)((h->start - base) / GUEST_PAGE),
                                    .count = (uint32_t)((h->end - h->start) / GUEST_PAGE),
                                    .offset = (uint32_t)(h->offset / GUEST_PAGE)};
-    return add_run(shared, &run) || error_set(error, "there is not enough memory");
+    const bool good = add_run(shared, &run);
+    shared->wrong = good ? NULL : "there is not enough memory";
+    return good;
 }
 
 // The mappings of the device's file. False with *error where other shared memory is mapped.
 static bool find_shared(const struct memory *m, int device_fd, struct shared *shared, struct error *error)
 {
     struct stat file;
-    *shared = (struct shared){0};
-    if (!has_file_pages(m))
+    const bool known = device_fd >= 0 && !fstat(device_fd, &file);
+    *shared = (struct shared){.memory = m, .file = known ? &file : NULL};
+    if (!has_file_pages(m) || host_mappings(take_mapping, shared))
         return true;
-    FILE *maps = fopen("/proc/self/maps", "re");
-    if (!maps)
-        return error_set(error, "the host does not tell what is mapped: /proc/self/maps cannot be read");
-    bool known = device_fd >= 0 && !fstat(device_fd, &file), good = true;
-    char *line = NULL;
-    size_t room = 0;
-    while (good && getline(&line, &room, maps) > 0) {
-        struct host_mapping h;
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &h.start, &h.end,
-                   h.permissions, &h.offset, &h.device_major, &h.device_minor, &h.inode) == 7)
-            good = take_mapping(m, &h, known ? &file : NULL, shared, error);
-    }
-    free(line);
-    fclose(maps);
-    if (!good)
-        free(shared->runs);
-    return good;
+    free(shared->runs);
+    return error_set(error, "%s",
+                     shared->wrong ? shared->wrong
+                                   : "the host does not tell what is mapped: /proc/self/maps cannot be read");
 }
 
 bool memory_check_shared(const struct memory *m, int device_fd, struct error *error)

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "core/base/host_mappings.h"
+
 #define DEFAULT_MAX_MAP_COUNT 65530 // include/linux/mm.h of the kernel
 #define WORD_BITS 64
 
@@ -160,29 +162,23 @@ bool reservation_has_changed(const struct reservation *r)
     return r->changes > r->limit / 64;
 }
 
+static bool take_seam(const struct host_mapping *h, void *reservation)
+{
+    struct reservation *r = reservation;
+    const uint64_t offset = h->start - (uint64_t)(uintptr_t)r->start;
+    if (offset < r->size)
+        add_seam(r, offset / RESERVATION_PAGE);
+    return true;
+}
+
 bool reservation_recount(struct reservation *r)
 {
     uint64_t *old = r->seams, *new = create_seams(r);
-    FILE *maps = fopen("/proc/self/maps", "re");
-    if (!new || !maps) {
-        if (new)
-            munmap(new, seams_bytes(r));
-        if (maps)
-            fclose(maps);
+    if (!new)
         return false;
-    }
     int64_t old_count = r->seam_count;
     r->seams = new;
-    char *line = NULL;
-    size_t room = 0;
-    while (getline(&line, &room, maps) > 0) {
-        uint64_t start = strtoull(line, NULL, 16);
-        if (start - (uint64_t)(uintptr_t)r->start < r->size)
-            add_seam(r, (start - (uint64_t)(uintptr_t)r->start) / RESERVATION_PAGE);
-    }
-    bool complete = !ferror(maps) && feof(maps);
-    fclose(maps);
-    free(line);
+    const bool complete = host_mappings(take_seam, r);
     if (complete) {
         change_count(r, -old_count);
         r->changes = 0;
