@@ -9,7 +9,6 @@
 #include "loop_detector.h"
 #include "core/isa/isa.h"
 #include "core/nn/model_file.h"
-#include "core/base/sha256.h"
 
 enum { BATCH = 64 };
 
@@ -25,7 +24,6 @@ struct loop_nets {
     struct pattern_recognizer recognizer;
     struct iteration_predictor predictor;
     struct graph graph;
-    char hash[65];
 };
 
 static bool load(const char *folder, const char *name, struct params *p, const char *architecture,
@@ -35,17 +33,6 @@ static bool load(const char *folder, const char *name, struct params *p, const c
     if (snprintf(base, sizeof base, "%s/%s", folder, name) >= (int)sizeof base)
         return error_set(error, "the path of the folder of %s is too long", name);
     return model_load(base, p, architecture, NULL, error);
-}
-
-static void take_hash(struct loop_nets *n)
-{
-    const struct params *all[] = {&n->detector.params, &n->recognizer.params, &n->predictor.params};
-    char each[3][64], one[65];
-    for (unsigned i = 0; i < 3; i++) {
-        sha256_bytes(all[i]->data, all[i]->count * sizeof(float), one);
-        memcpy(each[i], one, sizeof each[i]);
-    }
-    sha256_bytes(each, sizeof each, n->hash);
 }
 
 struct loop_nets *loop_nets_load(const char *folder, struct error *error)
@@ -69,7 +56,6 @@ struct loop_nets *loop_nets_load(const char *folder, struct error *error)
         loop_nets_free(n);
         return NULL;
     }
-    take_hash(n);
     return n;
 }
 
@@ -82,11 +68,6 @@ void loop_nets_free(struct loop_nets *n)
     recognizer_destroy(&n->recognizer);
     predictor_destroy(&n->predictor);
     free(n);
-}
-
-const char *loop_nets_hash(const struct loop_nets *n)
-{
-    return n->hash;
 }
 
 static void propose(struct loop_nets *n, const struct loop_body *const *bodies, int rows,

@@ -44,8 +44,6 @@ struct loop_nets;
 // Reads the nets from folder (loop-detector.npy and .json, …). NULL with a message in *error.
 struct loop_nets *loop_nets_load(const char *folder, struct error *error);
 void loop_nets_free(struct loop_nets *n);
-// What tells these nets from others: a hash of all three files' weights, 64 hex digits.
-const char *loop_nets_hash(const struct loop_nets *n);
 // One guess for each of count bodies, in batches. Not for two threads at once.
 void loop_nets_propose(struct loop_nets *n, const struct loop_body *bodies, unsigned count,
                        struct loop_guess *guesses);
