@@ -55,13 +55,6 @@ typedef int32_t s32x2 __attribute__((vector_size(8)));
         SIZE_S(__VA_ARGS__)                                                                                  \
     }
 
-// Those that have 16-bit and 32-bit elements only.
-#define EACH_SIZE_HS(size, ...)                                                                              \
-    switch (size) {                                                                                          \
-        SIZE_H(__VA_ARGS__)                                                                                  \
-        SIZE_S(__VA_ARGS__)                                                                                  \
-    }
-
 // mask ? x : y in each lane; mask is the result of a comparison.
 #define SELECT(mask, x, y) (((U)(mask) & (U)(x)) | (~(U)(mask) & (U)(y)))
 
@@ -70,13 +63,6 @@ typedef int32_t s32x2 __attribute__((vector_size(8)));
     SEM u64x2 name(unsigned size, u64x2 va, u64x2 vb)                                                        \
     {                                                                                                        \
         EACH_SIZE(size, T a = (T)va; T b = (T)vb; return (u64x2)(expression);)                               \
-        return va;                                                                                           \
-    }
-
-#define LANEWISE1(name, T, expression)                                                                       \
-    SEM u64x2 name(unsigned size, u64x2 va)                                                                  \
-    {                                                                                                        \
-        EACH_SIZE(size, T a = (T)va; return (u64x2)(expression);)                                            \
         return va;                                                                                           \
     }
 
