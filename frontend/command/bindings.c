@@ -85,7 +85,7 @@ bool bindings_name(const char **list, char name[BINDING_NAME])
     return true;
 }
 
-bool bindings_has(const char *list, const char *name)
+static bool has(const char *list, const char *name)
 {
     char one[BINDING_NAME];
     while (bindings_name(&list, one)) {
@@ -98,7 +98,7 @@ bool bindings_has(const char *list, const char *name)
 
 void bindings_add(char **list, const char *name)
 {
-    if (!bindings_has(*list, name)) {
+    if (!has(*list, name)) {
         char one[BINDING_NAME];
         const char *rest = *list;
         bool any = bindings_name(&rest, one);
@@ -127,7 +127,7 @@ bool bindings_find(const struct settings *settings, struct binding b, const char
     while (bindings_next(other)) {
         bool same_place = (other->kind == BINDING_LEADER) == (b.kind == BINDING_LEADER);
         bool itself = other->kind == b.kind && other->index == b.index;
-        if (same_place && !itself && bindings_has(bindings_text(settings, *other), name)) {
+        if (same_place && !itself && has(bindings_text(settings, *other), name)) {
             return true;
         }
     }
@@ -154,7 +154,7 @@ char *bindings_conflicts(const struct settings *settings)
             struct binding other = b;
             while (bindings_next(&other)) {
                 bool same_place = (other.kind == BINDING_LEADER) == (b.kind == BINDING_LEADER);
-                if (same_place && bindings_has(bindings_text(settings, other), name)) {
+                if (same_place && has(bindings_text(settings, other), name)) {
                     text = add_conflict(text, b, name, bindings_label(other));
                 }
             }

@@ -50,7 +50,6 @@ const char *bindings_text(const struct settings *settings, struct binding b);
 // Takes the next name off the front of *list. False: there is none.
 bool bindings_name(const char **list, char name[BINDING_NAME]);
 
-bool bindings_has(const char *list, const char *name);
 void bindings_add(char **list, const char *name);
 void bindings_remove(char **list, const char *name);
 

@@ -48,7 +48,8 @@ bool exhibit_load(const char *base, float parameters[EXHIBIT_PARAMETERS], struct
     return loaded;
 }
 
-void exhibit_input(uint32_t word, uint64_t pc, float input[EXHIBIT_INPUTS])
+// Top byte, the word's four bytes from the lowest up, two bytes of the pc, all / 255, and 0.
+static void make_input(uint32_t word, uint64_t pc, float input[EXHIBIT_INPUTS])
 {
     input[0] = (float)(word >> 24) / 255;
     for (unsigned i = 0; i < 4; i++)
@@ -64,7 +65,7 @@ enum dispatch_kernel exhibit_predict(const float parameters[EXHIBIT_PARAMETERS],
     const float *weight2 = bias1 + EXHIBIT_HIDDEN, *bias2 = weight2 + DISPATCH_KERNELS * EXHIBIT_HIDDEN;
     float input[EXHIBIT_INPUTS], hidden[EXHIBIT_HIDDEN], most = -INFINITY;
     enum dispatch_kernel best = 0;
-    exhibit_input(word, pc, input);
+    make_input(word, pc, input);
     for (unsigned o = 0; o < EXHIBIT_HIDDEN; o++) {
         float sum = bias1[o];
         for (unsigned i = 0; i < EXHIBIT_INPUTS; i++)
@@ -170,7 +171,7 @@ static struct tensor *batch_loss(void *context, struct graph *g, uint64_t epoch,
     struct rng random = {rng_mix(t->seed) + rng_mix(step + 1)};
     for (unsigned i = 0; i < BATCH; i++) {
         const struct sample *s = &t->train[rng_below(&random, (uint32_t)t->train_count)];
-        exhibit_input(s->word, s->pc, t->inputs[i]);
+        make_input(s->word, s->pc, t->inputs[i]);
         t->kernels[i] = s->kernel;
     }
     struct tensor *x = nn_input(g, t->inputs[0], 2, (int[]){BATCH, EXHIBIT_INPUTS});

@@ -33,8 +33,6 @@ void dispatch_score(const struct dispatch_net *net, const struct word_census *ce
 #define EXHIBIT_NAME "dispatch-135"
 enum { EXHIBIT_INPUTS = 8, EXHIBIT_HIDDEN = 8, EXHIBIT_PARAMETERS = 135 };
 
-// Its input: top byte, the word's four bytes from the lowest up, two bytes of the pc, all / 255, and 0.
-void exhibit_input(uint32_t word, uint64_t pc, float input[EXHIBIT_INPUTS]);
 enum dispatch_kernel exhibit_predict(const float parameters[EXHIBIT_PARAMETERS], uint32_t word, uint64_t pc);
 // Reads its weights. False with *error if they are missing or damaged.
 bool exhibit_load(const char *base, float parameters[EXHIBIT_PARAMETERS], struct error *error);
