@@ -83,12 +83,6 @@ static bool compare_variants(const char *name, const cJSON *earlier, const cJSON
     return enough && i.low > 1;
 }
 
-static const char *text_at(const cJSON *root, const char *object, const char *name)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(root, object), name));
-    return text ? text : "";
-}
-
 // What was run: "demo1 of freedoom1.wad, demo2 of freedoom1.wad", on the heap.
 static char *works_of(const cJSON *content)
 {
@@ -141,8 +135,8 @@ static void warn(const cJSON *earlier, const cJSON *later)
         {"machine", "governor", "the processors' governors are not the same"},
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (strcmp(text_at(earlier, parts[i].object, parts[i].name),
-                   text_at(later, parts[i].object, parts[i].name)) != 0) {
+        if (strcmp(report_text_at(cJSON_GetObjectItem(earlier, parts[i].object), parts[i].name),
+                   report_text_at(cJSON_GetObjectItem(later, parts[i].object), parts[i].name)) != 0) {
             printf("warning: %s\n", parts[i].what);
         }
     }

@@ -8,6 +8,7 @@
 #include "figures.h"
 #include "frontend/base/host.h"
 #include "frontend/base/paths.h"
+#include "frontend/record/report.h"
 #include "plots.h"
 #include "profiles.h"
 #include "svg.h"
@@ -174,23 +175,11 @@ static void write_plots(FILE *to, const struct plot_data *data)
     fputs("</div>\n", to);
 }
 
-static double number_at(const cJSON *object, const char *name)
-{
-    const cJSON *value = cJSON_GetObjectItem(object, name);
-    return cJSON_IsNumber(value) ? value->valuedouble : 0;
-}
-
-static const char *text_at(const cJSON *object, const char *name)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(object, name));
-    return text ? text : "";
-}
-
 // What the replaced loops left out, as shares of all instructions of the plain game.
 static void write_loops(FILE *to, const struct comparison *c)
 {
     const cJSON *loops = cJSON_GetObjectItem(c->loops, "hot_loops"), *loop;
-    double all = number_at(c->loops, "retired") + number_at(c->loops, "credited"), largest = 0;
+    double all = report_number_at(c->loops, "retired") + report_number_at(c->loops, "credited"), largest = 0;
     size_t shown = 0;
     if (!loops || all <= 0) {
         return;
@@ -203,22 +192,22 @@ static void write_loops(FILE *to, const struct comparison *c)
           to);
     cJSON_ArrayForEach(loop, loops)
     {
-        double saved = number_at(loop, "saved"), entries = number_at(loop, "entries");
+        double saved = report_number_at(loop, "saved"), entries = report_number_at(loop, "entries");
         if (saved <= 0 || entries <= 0 || shown == LOOPS_SHOWN) {
             continue;
         }
         largest = shown++ ? largest : saved;
         char *times = verdict_number(entries), *instructions = verdict_number(saved);
         fputs("<tr><td>", to);
-        write_escaped(to, text_at(loop, "function"));
+        write_escaped(to, report_text_at(loop, "function"));
         fputs("</td><td class=\"word\">", to);
-        write_escaped(to, text_at(loop, "class"));
+        write_escaped(to, report_text_at(loop, "class"));
         fprintf(to,
                 "</td><td>%s</td><td>%.0f</td><td>%s</td><td>%.1f %%</td><td class=\"word\" "
                 "style=\"width:150px\">"
                 "<svg width=\"%.0f\" height=\"9\" aria-hidden=\"true\"><rect width=\"100%%\" height=\"9\" "
                 "fill=\"%s\"/></svg></td></tr>\n",
-                times, number_at(loop, "iterations") / entries, instructions, 100 * saved / all,
+                times, report_number_at(loop, "iterations") / entries, instructions, 100 * saved / all,
                 fmax(1, 140 * saved / largest), series_colour(1));
         free(times);
         free(instructions);

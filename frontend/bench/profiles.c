@@ -5,22 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/record/report.h"
 #include "svg.h"
 #include "verdict.h"
 
 enum { SHOWN = 9 }; // functions, and as many loops
-
-static double number_at(const cJSON *object, const char *name)
-{
-    const cJSON *value = cJSON_GetObjectItem(object, name);
-    return cJSON_IsNumber(value) ? value->valuedouble : 0;
-}
-
-static const char *text_at(const cJSON *object, const char *name)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(object, name));
-    return text ? text : "";
-}
 
 static struct profile_part *part_of(struct profile_parts *parts, const char *function, const char *header)
 {
@@ -40,17 +29,18 @@ static void add_list(struct profile_parts *parts, size_t side, const cJSON *list
     const cJSON *item;
     cJSON_ArrayForEach(item, list)
     {
-        struct profile_part *part = part_of(parts, text_at(item, "function"), text_at(item, "header"));
-        part->ms[side] += number_at(item, "ms");
-        part->samples[side] += number_at(item, "samples");
-        part->credited[side] += number_at(item, "credited");
+        struct profile_part *part =
+            part_of(parts, report_text_at(item, "function"), report_text_at(item, "header"));
+        part->ms[side] += report_number_at(item, "ms");
+        part->samples[side] += report_number_at(item, "samples");
+        part->credited[side] += report_number_at(item, "credited");
     }
 }
 
 void profiles_add(struct profiles *p, size_t side, const cJSON *report)
 {
-    p->samples[side] += number_at(report, "samples");
-    p->ms[side] += number_at(report, "cpu_ms");
+    p->samples[side] += report_number_at(report, "samples");
+    p->ms[side] += report_number_at(report, "cpu_ms");
     add_list(&p->functions, side, cJSON_GetObjectItem(report, "functions"));
     add_list(&p->loops, side, cJSON_GetObjectItem(report, "loops"));
 }
@@ -60,14 +50,14 @@ static void add_counts(struct profile_parts *parts, const cJSON *list)
     const cJSON *item;
     cJSON_ArrayForEach(item, list)
     {
-        part_of(parts, text_at(item, "function"), text_at(item, "header"))->instructions +=
-            number_at(item, "instructions");
+        part_of(parts, report_text_at(item, "function"), report_text_at(item, "header"))->instructions +=
+            report_number_at(item, "instructions");
     }
 }
 
 void profiles_add_counts(struct profiles *p, const cJSON *report)
 {
-    p->instructions += number_at(report, "instructions");
+    p->instructions += report_number_at(report, "instructions");
     add_counts(&p->functions, cJSON_GetObjectItem(report, "functions"));
     add_counts(&p->loops, cJSON_GetObjectItem(report, "loops"));
 }

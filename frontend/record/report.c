@@ -43,6 +43,18 @@ cJSON *report_text(const char *text)
     return string;
 }
 
+double report_number_at(const cJSON *object, const char *name)
+{
+    const cJSON *value = cJSON_GetObjectItem(object, name);
+    return cJSON_IsNumber(value) ? value->valuedouble : 0;
+}
+
+const char *report_text_at(const cJSON *object, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(object, name));
+    return text ? text : "";
+}
+
 void report_add_program(cJSON *root)
 {
     cJSON *program = cJSON_AddObjectToObject(root, "program");

@@ -13,6 +13,9 @@
 // A text from outside, such as a name of a file. JSON is UTF-8: each byte that is not gets a mark in its
 // place.
 cJSON *report_text(const char *text);
+// What an object has under that name: 0, and "", if there is no number, no text. The text is the object's.
+double report_number_at(const cJSON *object, const char *name);
+const char *report_text_at(const cJSON *object, const char *name);
 
 void report_add_program(cJSON *root);
 void report_add_machine(cJSON *root);
