@@ -74,30 +74,25 @@ bool build_wait(int process)
     return process > 0 && status == 0;
 }
 
-bool build_begin(struct builder *b, const char *sources, char *error, size_t size)
+bool build_begin(struct builder *b, const char *sources, struct error *error)
 {
     *b = (struct builder){.sources = sources};
     // The programs see their path, so its length moves their stacks, and with these what is sampled: the seed
     // set's were in a folder of 17 characters.
-    if (!scratch_make(&b->scratch)) {
-        snprintf(error, size, "no temporary folder in $TMPDIR or /tmp: %s", strerror(errno));
-        return false;
-    }
-    if (strchr(sources, '\'') || strchr(b->scratch.path, '\'')) {
-        snprintf(error, size, "a quote in the name of %s or of %s", sources, b->scratch.path);
-        return false;
-    }
+    if (!scratch_make(&b->scratch))
+        return error_set(error, "no temporary folder in $TMPDIR or /tmp: %s", strerror(errno));
+    if (strchr(sources, '\'') || strchr(b->scratch.path, '\''))
+        return error_set(error, "a quote in the name of %s or of %s", sources, b->scratch.path);
     for (size_t i = 0; i < sizeof template_files / sizeof template_files[0]; i++) {
         char path[1024];
         snprintf(path, sizeof path, "%s/%s", sources, template_files[i]);
-        if (!templates_read(&b->templates, path, error, size))
+        if (!templates_read(&b->templates, path, error))
             return false;
     }
     if (build_wait(start(GCC " -O1 %s -c '%s/runtime.c' -o '%s/runtime.o'", common_options, sources,
                          b->scratch.path)))
         return true;
-    snprintf(error, size, "cannot compile runtime.c with " GCC " (Debian: gcc-aarch64-linux-gnu)");
-    return false;
+    return error_set(error, "cannot compile runtime.c with " GCC " (Debian: gcc-aarch64-linux-gnu)");
 }
 
 void build_end(struct builder *b)
@@ -123,7 +118,7 @@ static const struct template *choose(const struct template_set *set, enum loop_c
 }
 
 static bool write_functions(const struct builder *b, struct rng *r, unsigned functions, FILE *source,
-                            FILE *calls, char *error, size_t size)
+                            FILE *calls, struct error *error)
 {
     // All of them, and once more those whose loops the compilers make more alike, or that there are more
     // kinds of.
@@ -143,11 +138,9 @@ static bool write_functions(const struct builder *b, struct rng *r, unsigned fun
         snprintf(name, sizeof name, "%s_%u", loop_class_words[class], i);
         for (char *c = name; *c; c++)
             *c = (char)tolower(*c);
-        if (!t) {
-            snprintf(error, size, "no template of %s", loop_class_words[class]);
-            return false;
-        }
-        if (!template_expand(t, name, r, &f, error, size))
+        if (!t)
+            return error_set(error, "no template of %s", loop_class_words[class]);
+        if (!template_expand(t, name, r, &f, error))
             return false;
         fprintf(source, "%s\n", f.text);
         fprintf(calls,
@@ -165,7 +158,7 @@ static bool write_functions(const struct builder *b, struct rng *r, unsigned fun
     return true;
 }
 
-bool build_program(struct builder *b, uint64_t seed, unsigned functions, char *error, size_t size)
+bool build_program(struct builder *b, uint64_t seed, unsigned functions, struct error *error)
 {
     char path[300];
     struct rng r = {seed};
@@ -175,9 +168,9 @@ bool build_program(struct builder *b, uint64_t seed, unsigned functions, char *e
     FILE *calls = fopen(path, "w");
     bool good = false;
     if (!source || !calls)
-        snprintf(error, size, "cannot write %s: %s", path, strerror(errno));
+        error_set(error, "cannot write %s: %s", path, strerror(errno));
     else
-        good = write_functions(b, &r, functions, source, calls, error, size);
+        good = write_functions(b, &r, functions, source, calls, error);
     if (source)
         good &= fclose(source) == 0;
     if (calls)
@@ -187,8 +180,7 @@ bool build_program(struct builder *b, uint64_t seed, unsigned functions, char *e
     if (build_wait(start(GCC " -O1 %s -I '%s' -c '%s/calls.c' -o '%s/calls.o'", common_options, b->sources,
                          b->scratch.path, b->scratch.path)))
         return true;
-    snprintf(error, size, "the calls of generated functions do not compile");
-    return false;
+    return error_set(error, "the calls of generated functions do not compile");
 }
 
 int build_start(const struct builder *b, unsigned configuration)

@@ -23,13 +23,13 @@ struct builder {
 
 // Reads the templates and compiles what all programs share. False with a message in error; build_end in any
 // case.
-bool build_begin(struct builder *b, const char *sources, char *error, size_t size);
+bool build_begin(struct builder *b, const char *sources, struct error *error);
 void build_end(struct builder *b);
 
 // Writes the sources of a program of that many functions of all classes, named after their class with a
 // number behind ("fill_12"), and compiles the part that does not depend on the configuration. Everything
 // random hangs on the seed.
-bool build_program(struct builder *b, uint64_t seed, unsigned functions, char *error, size_t size);
+bool build_program(struct builder *b, uint64_t seed, unsigned functions, struct error *error);
 
 // Starts to build the program in a configuration; the process to wait for, or -1.
 int build_start(const struct builder *b, unsigned configuration);

@@ -46,14 +46,12 @@ static bool parse_known(const char *line, struct known_loop *k)
 }
 
 // Lines PROGRAM FUNCTION OFFSET CLASS, and what else is for people; # begins a comment.
-static bool read_known(const char *path, struct known_loops *known, char *error, size_t size)
+static bool read_known(const char *path, struct known_loops *known, struct error *error)
 {
     char line[512];
     FILE *file = fopen(path, "r");
-    if (!file) {
-        snprintf(error, size, "cannot read %s: %s", path, strerror(errno));
-        return false;
-    }
+    if (!file)
+        return error_set(error, "cannot read %s: %s", path, strerror(errno));
     bool good = true;
     for (unsigned number = 1; good && fgets(line, sizeof line, file); number++) {
         struct known_loop *bigger, k;
@@ -61,7 +59,7 @@ static bool read_known(const char *path, struct known_loops *known, char *error,
             continue;
         good = parse_known(line, &k);
         if (!good)
-            snprintf(error, size, "%s:%u: not PROGRAM FUNCTION OFFSET CLASS", path, number);
+            error_set(error, "%s:%u: not PROGRAM FUNCTION OFFSET CLASS", path, number);
         else if ((bigger = realloc(known->loops, (known->count + 1) * sizeof *bigger))) {
             known->loops = bigger;
             known->loops[known->count++] = k;
@@ -159,21 +157,21 @@ static void print_rows(const struct row *rows, size_t count)
 
 // ---- the command ----
 
-static bool add_samples(const char *out, const struct row *rows, size_t count, char *error, size_t size)
+static bool add_samples(const char *out, const struct row *rows, size_t count, struct error *error)
 {
     struct loop_data data = {NULL, 0, 0};
     FILE *there = fopen(out, "r");
     bool good = true;
     if (there) {
         fclose(there);
-        good = loop_data_read(out, &data, error, size);
+        good = loop_data_read(out, &data, error);
     }
     for (size_t i = 0; good && i < count; i++)
         if (rows[i].verdict == LABEL_GOOD)
             good = loop_data_add(&data, &rows[i].sample);
     if (good) {
         loop_data_deduplicate(&data);
-        good = loop_data_write(out, &data, error, size);
+        good = loop_data_write(out, &data, error);
     }
     loop_data_free(&data);
     return good;
@@ -181,7 +179,8 @@ static bool add_samples(const char *out, const struct row *rows, size_t count, c
 
 int loop_collect(const struct tool_options *options)
 {
-    char error[1024] = "no memory", path[1024], name[16];
+    struct error error = {.text = "no memory"};
+    char path[1024], name[16];
     const char *out = options->out ? options->out : "loops-collected.txt";
     struct known_loops known = {NULL, 0};
     struct seen_loops seen = {NULL, 0};
@@ -193,13 +192,12 @@ int loop_collect(const struct tool_options *options)
         return 1;
     }
     program_name(options->files[0], name, sizeof name);
-    bool good = read_known(tool_path(path, sizeof path, options->data, "loops-known.txt"), &known, error,
-                           sizeof error) &&
-                loop_image_read(options->files[0], &image, error, sizeof error) &&
-                loop_run(&run, &seen, error, sizeof error);
+    bool good = read_known(tool_path(path, sizeof path, options->data, "loops-known.txt"), &known, &error) &&
+                loop_image_read(options->files[0], &image, &error) && loop_run(&run, &seen, &error);
     struct row *rows = calloc(seen.count + 1, sizeof *rows);
     size_t count = 0;
-    for (size_t i = 0; good && rows && i < seen.count; i++) {
+    good = good && rows;
+    for (size_t i = 0; good && i < seen.count; i++) {
         const struct seen_loop *loop = &seen.loops[i];
         if (!*loop->function)
             continue;
@@ -212,16 +210,14 @@ int loop_collect(const struct tool_options *options)
         snprintf(r->sample.program, sizeof r->sample.program, "%s", name);
         snprintf(r->sample.compiler, sizeof r->sample.compiler, "%s", name);
     }
-    if (good && rows) {
+    if (good) {
         qsort(rows, count, sizeof *rows, by_instructions);
         print_rows(rows, count);
-        good = add_samples(out, rows, count, error, sizeof error);
+        good = add_samples(out, rows, count, &error);
     }
     free(rows);
     free(image.words);
     free(seen.loops);
     free(known.loops);
-    if (!good)
-        fprintf(stderr, "neuromodel: %s\n", error);
-    return !good;
+    return good ? 0 : tool_fail(&error);
 }

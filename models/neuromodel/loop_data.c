@@ -11,13 +11,14 @@
 #include "loop_data.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/file.h"
 #include "core/loops/propose/loop_code.h"
 
 static const char first_line[] = "loops 1";
@@ -30,15 +31,6 @@ const char *const loop_class_words[LOOP_CLASSES] = {
 static const char *const type_words[LOOP_TYPES] = {"NONE", "UP", "DOWN", "DATA"};
 
 enum { FIELDS = 13, LINE_MAX_LENGTH = 4096 };
-
-__attribute__((format(printf, 3, 4))) static bool fail(char *error, size_t size, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error, size, format, arguments);
-    va_end(arguments);
-    return false;
-}
 
 // ---- reading ----
 
@@ -171,41 +163,40 @@ static const char *parse_sample(char *line, struct loop_sample *s)
     return NULL;
 }
 
-static bool read_lines(FILE *file, const char *path, struct loop_data *data, char *error, size_t size)
+static bool read_lines(FILE *file, const char *path, struct loop_data *data, struct error *error)
 {
     char line[LINE_MAX_LENGTH];
     for (unsigned number = 1; fgets(line, sizeof line, file); number++) {
         size_t length = strlen(line);
         if (length == 0 || line[length - 1] != '\n')
-            return fail(error, size, "%s:%u: the line is cut off, too long or not text", path, number);
+            return error_set(error, "%s:%u: the line is cut off, too long or not text", path, number);
         line[length - 1] = '\0';
         if (number == 1) {
             if (strcmp(line, first_line) != 0)
-                return fail(error, size, "%s: no file of loops: its first line is not '%s'", path,
-                            first_line);
+                return error_set(error, "%s: no file of loops: its first line is not '%s'", path, first_line);
             continue;
         }
         struct loop_sample sample;
         const char *wrong = parse_sample(line, &sample);
         if (wrong)
-            return fail(error, size, "%s:%u: %s", path, number, wrong);
+            return error_set(error, "%s:%u: %s", path, number, wrong);
         if (!loop_data_add(data, &sample))
-            return fail(error, size, "%s:%u: no memory", path, number);
+            return error_set(error, "%s:%u: no memory", path, number);
     }
     if (ferror(file))
-        return fail(error, size, "%s: %s", path, strerror(errno));
+        return error_set(error, "%s: %s", path, strerror(errno));
     if (data->count == 0)
-        return fail(error, size, "%s: no loops in it", path);
+        return error_set(error, "%s: no loops in it", path);
     return true;
 }
 
-bool loop_data_read(const char *path, struct loop_data *data, char *error, size_t size)
+bool loop_data_read(const char *path, struct loop_data *data, struct error *error)
 {
     *data = (struct loop_data){NULL, 0, 0};
     FILE *file = fopen(path, "r");
     if (!file)
-        return fail(error, size, "cannot read %s: %s", path, strerror(errno));
-    bool good = read_lines(file, path, data, error, size);
+        return error_set(error, "cannot read %s: %s", path, strerror(errno));
+    bool good = read_lines(file, path, data, error);
     fclose(file);
     if (!good)
         loop_data_free(data);
@@ -248,24 +239,19 @@ static void write_sample(FILE *file, const struct loop_sample *s)
     fputc('\n', file);
 }
 
-bool loop_data_write(const char *path, const struct loop_data *data, char *error, size_t size)
+static bool write_samples(FILE *file, const void *of)
 {
-    char temporary[4096];
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.new", path) >= sizeof temporary)
-        return fail(error, size, "the path is too long: %s", path);
-    FILE *file = fopen(temporary, "w");
-    if (!file)
-        return fail(error, size, "cannot write %s: %s", temporary, strerror(errno));
+    const struct loop_data *data = of;
     fprintf(file, "%s\n", first_line);
     for (size_t i = 0; i < data->count; i++)
         write_sample(file, &data->samples[i]);
-    bool bad = ferror(file);
-    if (fclose(file) != 0 || bad || rename(temporary, path) != 0) {
-        fail(error, size, "cannot write %s: %s", path, strerror(errno));
-        remove(temporary);
-        return false;
-    }
     return true;
+}
+
+bool loop_data_write(const char *path, const struct loop_data *data, struct error *error)
+{
+    return file_replace(AT_FDCWD, path, 0666, false, write_samples, data) ||
+           error_set(error, "cannot write %s: %s", path, strerror(errno));
 }
 
 // ---- in memory ----

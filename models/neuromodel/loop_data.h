@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/base/error.h"
 #include "core/loops/propose/loop_nets.h"
 
 enum { LOOP_TRIPS_MAX = 8 };
@@ -44,9 +45,9 @@ struct loop_data {
 };
 
 // Reads a file of samples (text, one a line); false with a message in error.
-bool loop_data_read(const char *path, struct loop_data *data, char *error, size_t size);
-// Writes it, to a temporary file first.
-bool loop_data_write(const char *path, const struct loop_data *data, char *error, size_t size);
+bool loop_data_read(const char *path, struct loop_data *data, struct error *error);
+// Replaces the file by one of these samples; false with a message in error.
+bool loop_data_write(const char *path, const struct loop_data *data, struct error *error);
 // False if there is no memory.
 bool loop_data_add(struct loop_data *data, const struct loop_sample *sample);
 void loop_data_free(struct loop_data *data);

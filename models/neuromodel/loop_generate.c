@@ -21,7 +21,7 @@ struct generation {
     struct loop_data data;
     uint64_t found;
     uint64_t dropped[LOOP_CLASSES][LABEL_VERDICTS];
-    char error[1024];
+    struct error error;
 };
 
 // ---- one built program ----
@@ -98,9 +98,9 @@ static bool take_program(struct generation *g, unsigned program, unsigned config
     struct seen_loops seen;
     struct loop_image image;
     struct rng r = {seed};
-    if (!loop_run(&run, &seen, g->error, sizeof g->error))
+    if (!loop_run(&run, &seen, &g->error))
         return false;
-    bool good = loop_image_read(path, &image, g->error, sizeof g->error);
+    bool good = loop_image_read(path, &image, &g->error);
     for (size_t i = 0; good && i < seen.count; i++)
         good = add_loop(g, &image, &seen.loops[i], program, configuration);
     good = good && add_windows(g, &image, &seen, &r, program, configuration);
@@ -127,8 +127,8 @@ static bool take_configurations(struct generation *g, unsigned program)
             break;
         unsigned c = (i + first) % build_configuration_count;
         if (!build_wait(process[i]) && good) {
-            snprintf(g->error, sizeof g->error, "%s does not compile program %u of seed %llu",
-                     build_configurations[c].name, program, (unsigned long long)g->options->seed);
+            error_set(&g->error, "%s does not compile program %u of seed %llu", build_configurations[c].name,
+                      program, (unsigned long long)g->options->seed);
             good = false;
         }
         good = good && take_program(g, program, c);
@@ -212,7 +212,7 @@ static bool write_recipe(struct generation *g, const char *path, uint64_t progra
     if (file)
         good &= fclose(file) == 0;
     if (!good)
-        snprintf(g->error, sizeof g->error, "cannot write %s", path);
+        error_set(&g->error, "cannot write %s", path);
     else
         printf("%s\n", printed);
     cJSON_free(printed);
@@ -229,16 +229,16 @@ int loop_generate(const struct tool_options *options)
     double start = clock_seconds();
     bool kept = false; // the program that failed, to be looked at
     g.options = options;
-    bool good = build_begin(&g.builder, tool_path(sources, sizeof sources, options->data, "loop_programs"),
-                            g.error, sizeof g.error);
+    bool good =
+        build_begin(&g.builder, tool_path(sources, sizeof sources, options->data, "loop_programs"), &g.error);
     for (unsigned p = 0; good && p < programs; p++) {
-        good = build_program(&g.builder, options->seed * 1000003 + p, FUNCTIONS, g.error, sizeof g.error);
+        good = build_program(&g.builder, options->seed * 1000003 + p, FUNCTIONS, &g.error);
         kept = good && !take_configurations(&g, p);
         good = good && !kept;
         if (!good)
             break;
         loop_data_deduplicate(&g.data);
-        good = options->sample || loop_data_write(out, &g.data, g.error, sizeof g.error);
+        good = options->sample || loop_data_write(out, &g.data, &g.error);
         if (good)
             fprintf(stderr, "program %u of %llu: %zu distinct loops, %.0f s\n", p + 1,
                     (unsigned long long)programs, g.data.count, clock_seconds() - start);
@@ -253,10 +253,7 @@ int loop_generate(const struct tool_options *options)
     size_t stem = strlen(out), ending = strlen(".txt");
     stem -= stem > ending && strcmp(out + stem - ending, ".txt") == 0 ? ending : 0;
     snprintf(recipe, sizeof recipe, "%.*s.json", (int)stem, out);
-    good = good && loop_data_write(out, &g.data, g.error, sizeof g.error) &&
-           write_recipe(&g, recipe, programs, made);
+    good = good && loop_data_write(out, &g.data, &g.error) && write_recipe(&g, recipe, programs, made);
     loop_data_free(&g.data);
-    if (!good)
-        fprintf(stderr, "neuromodel: %s\n", g.error);
-    return !good;
+    return good ? 0 : tool_fail(&g.error);
 }

@@ -11,12 +11,10 @@ static int by_pc(const void *a, const void *b)
     return (x->pc > y->pc) - (x->pc < y->pc);
 }
 
-bool loop_image_read(const char *path, struct loop_image *image, char *error, size_t size)
+bool loop_image_read(const char *path, struct loop_image *image, struct error *error)
 {
-    struct error wrong;
     *image = (struct loop_image){NULL, 0};
-    if (!elf_code_append(path, &image->words, &image->count, &wrong)) {
-        snprintf(error, size, "%s", wrong.text);
+    if (!elf_code_append(path, &image->words, &image->count, error)) {
         free(image->words);
         *image = (struct loop_image){NULL, 0};
         return false;

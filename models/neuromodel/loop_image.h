@@ -13,7 +13,7 @@ struct loop_image {
 };
 
 // False with a message in error. free(image->words).
-bool loop_image_read(const char *path, struct loop_image *image, char *error, size_t size);
+bool loop_image_read(const char *path, struct loop_image *image, struct error *error);
 
 // The words from pc on; false if they are not all code.
 bool loop_image_copy(const struct loop_image *image, uint32_t pc, uint32_t *words, unsigned count);

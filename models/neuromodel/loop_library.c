@@ -110,7 +110,7 @@ int loop_generate_from_libraries(const struct tool_options *options)
     const char *out = options->out ? options->out : "loops-libraries.txt";
     if (good) {
         loop_data_deduplicate(&data);
-        good = loop_data_write(out, &data, error.text, sizeof error.text);
+        good = loop_data_write(out, &data, &error);
         printf("%s: %zu loops\n", out, data.count);
     }
     loop_data_free(&data);

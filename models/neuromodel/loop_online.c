@@ -254,8 +254,7 @@ int loops_train_online(const struct tool_options *options)
         files[i] = paths[i];
     }
     if (!nn_blas_load(&error) ||
-        !loop_data_read(tool_path(path, sizeof path, options->online, "online.loops"), &logged, error.text,
-                        sizeof error.text))
+        !loop_data_read(tool_path(path, sizeof path, options->online, "online.loops"), &logged, &error))
         return tool_fail(&error);
     loop_data_deduplicate(&logged);
     label_logged(&logged);

@@ -109,7 +109,7 @@ static enum machine_state run_machine(machine *m, const struct run_options *opti
     return state;
 }
 
-bool loop_run(const struct run_options *options, struct seen_loops *seen, char *error, size_t size)
+bool loop_run(const struct run_options *options, struct seen_loops *seen, struct error *error)
 {
     char folder[PATH_MAX] = "", program[PATH_MAX];
     const char *environment[] = {"HOME=/", NULL};
@@ -117,7 +117,7 @@ bool loop_run(const struct run_options *options, struct seen_loops *seen, char *
     *seen = (struct seen_loops){NULL, 0};
     if (!run.table || !realpath(options->argv[0], program) ||
         (options->folder && !realpath(options->folder, folder))) {
-        snprintf(error, size, "cannot run %s: no such file or folder", options->argv[0]);
+        error_set(error, "cannot run %s: no such file or folder", options->argv[0]);
         free(run.table);
         return false;
     }
@@ -140,10 +140,8 @@ bool loop_run(const struct run_options *options, struct seen_loops *seen, char *
         .loop_entered = loop_entered,
         .output = ignore_output,
     };
-    struct error why;
-    machine *m = machine_create(&config, &why);
+    machine *m = machine_create(&config, error);
     if (!m) {
-        snprintf(error, size, "%s", why.text);
         free(run.table);
         return false;
     }
@@ -153,11 +151,11 @@ bool loop_run(const struct run_options *options, struct seen_loops *seen, char *
     uint64_t offset;
     const char *name = state == MACHINE_FAULTED ? machine_symbol(m, fault->pc, &offset) : NULL;
     if (state == MACHINE_RUNNING)
-        snprintf(error, size, "%s does not end", options->argv[0]);
+        error_set(error, "%s does not end", options->argv[0]);
     else if (state == MACHINE_FAULTED)
-        snprintf(error, size, "%s: in %s: %s", options->argv[0], name ? name : "?", fault->what);
+        error_set(error, "%s: in %s: %s", options->argv[0], name ? name : "?", fault->what);
     else if (status != 0)
-        snprintf(error, size, "%s ended with status %d", options->argv[0], status);
+        error_set(error, "%s ended with status %d", options->argv[0], status);
     // Loops that only the machine's end reports stay without a name.
     size_t named = seen->count;
     struct name {
@@ -178,7 +176,7 @@ bool loop_run(const struct run_options *options, struct seen_loops *seen, char *
     }
     bool good = state == MACHINE_EXITED && status == 0 && names && !run.no_memory;
     if (run.no_memory || !names)
-        snprintf(error, size, "%s: no memory for its loops", options->argv[0]);
+        error_set(error, "%s: no memory for its loops", options->argv[0]);
     free(names);
     free(run.table);
     qsort(seen->loops, seen->count, sizeof *seen->loops, by_address);

@@ -33,6 +33,6 @@ struct run_options {
 
 // Runs the program to its end; what it writes is thrown away. False with a message in error if it cannot be
 // run or ends with anything but status 0. free(seen->loops).
-bool loop_run(const struct run_options *options, struct seen_loops *seen, char *error, size_t size);
+bool loop_run(const struct run_options *options, struct seen_loops *seen, struct error *error);
 
 #endif

@@ -46,7 +46,7 @@ bool loop_set_read(struct loop_set *set, char **files, int count, struct error *
         return error_set(error, "no data: name files of samples (see 'neuromodel generate')");
     for (int i = 0; i < count; i++) {
         struct loop_data more;
-        bool good = loop_data_read(files[i], &more, error->text, sizeof error->text);
+        bool good = loop_data_read(files[i], &more, error);
         for (size_t s = 0; good && s < more.count; s++)
             good =
                 loop_data_add(&set->data, &more.samples[s]) || error_set(error, "no memory for %s", files[i]);

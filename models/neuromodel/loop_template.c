@@ -3,30 +3,20 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ALTERNATIVES = 64, DEPTH = 24, VALUES = 64 };
 
-__attribute__((format(printf, 3, 4))) static bool fail(char *error, size_t size, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error, size, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
 // ---- reading ----
 
 // The file as one string with joined lines, or NULL with a message.
-static char *read_text(const char *path, char *error, size_t size)
+static char *read_text(const char *path, struct error *error)
 {
     FILE *file = fopen(path, "r");
     if (!file) {
-        fail(error, size, "cannot read %s: %s", path, strerror(errno));
+        error_set(error, "cannot read %s: %s", path, strerror(errno));
         return NULL;
     }
     char *text = NULL;
@@ -35,7 +25,7 @@ static char *read_text(const char *path, char *error, size_t size)
     fclose(file);
     if (length < 0) {
         free(text);
-        fail(error, size, "%s is empty", path);
+        error_set(error, "%s is empty", path);
         return NULL;
     }
     for (char *p = text; (p = strstr(p, "\\\n"));)
@@ -98,7 +88,7 @@ static bool parse_definition(char *text, struct template_line *line)
     return true;
 }
 
-static bool read_lines(struct template_set *set, const char *path, char *text, char *error, size_t size)
+static bool read_lines(struct template_set *set, const char *path, char *text, struct error *error)
 {
     struct template *t = &set->common;
     char *save = NULL;
@@ -110,7 +100,7 @@ static bool read_lines(struct template_set *set, const char *path, char *text, c
         if (strncmp(line, "== ", 3) == 0) {
             t = add_template(set, line + 3);
             if (!t)
-                return fail(error, size, "%s: no such class: %s", path, line);
+                return error_set(error, "%s: no such class: %s", path, line);
             continue;
         }
         if (strncmp(line, "let ", 4) == 0 || strncmp(line, "def ", 4) == 0) {
@@ -121,24 +111,24 @@ static bool read_lines(struct template_set *set, const char *path, char *text, c
             parsed.text = line + 5;
         }
         if (!good || (t == &set->common && parsed.kind >= TEMPLATE_CALL) || !add_line(t, parsed))
-            return fail(error, size, "%s: not understood: %s", path, line);
+            return error_set(error, "%s: not understood: %s", path, line);
     }
     return true;
 }
 
-bool templates_read(struct template_set *set, const char *path, char *error, size_t size)
+bool templates_read(struct template_set *set, const char *path, struct error *error)
 {
-    char *text = read_text(path, error, size);
+    char *text = read_text(path, error);
     if (!text)
         return false;
     char **files = realloc(set->files, (set->file_count + 1) * sizeof *files);
     if (!files) {
         free(text);
-        return fail(error, size, "no memory for %s", path);
+        return error_set(error, "no memory for %s", path);
     }
     set->files = files;
     set->files[set->file_count++] = text;
-    return read_lines(set, path, text, error, size);
+    return read_lines(set, path, text, error);
 }
 
 void templates_free(struct template_set *set)
@@ -304,7 +294,7 @@ static void expand_line(struct expansion *e, const struct template_line *line, F
 }
 
 bool template_expand(const struct template *t, const char *name, struct rng *r, struct template_function *f,
-                     char *error, size_t size)
+                     struct error *error)
 {
     struct expansion e = {.r = r, .count = 1};
     size_t ignored;
@@ -329,5 +319,5 @@ bool template_expand(const struct template *t, const char *name, struct rng *r, 
     if (!*e.wrong)
         return true;
     free(f->text), free(f->prototype), free(f->call);
-    return fail(error, size, "a template of %s: %s", loop_class_words[t->class], e.wrong);
+    return error_set(error, "a template of %s: %s", loop_class_words[t->class], e.wrong);
 }

@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/base/error.h"
 #include "core/nn/rng.h"
 #include "loop_data.h"
 
@@ -49,7 +50,7 @@ struct template_set {
 };
 
 // Adds the templates of a file; false with a message in error. The set begins as zeros.
-bool templates_read(struct template_set *set, const char *path, char *error, size_t size);
+bool templates_read(struct template_set *set, const char *path, struct error *error);
 void templates_free(struct template_set *set);
 
 // A function called name: its text, its prototype (the header with a semicolon) and the statements that call
@@ -58,6 +59,6 @@ struct template_function {
     char *text, *prototype, *call;
 };
 bool template_expand(const struct template *t, const char *name, struct rng *r, struct template_function *f,
-                     char *error, size_t size);
+                     struct error *error);
 
 #endif

@@ -17,7 +17,8 @@ static void ok(const char *name, bool good, const char *detail)
         printf("not ok loops: %s: %s\n", name, detail);
 }
 
-static char work[512], error[512];
+static char work[512];
+static struct error error;
 
 static const char *in_work(const char *name)
 {
@@ -52,12 +53,12 @@ static void round_trip(void)
     b.class = LOOP_STRIDED_COPY, b.trips_count = 0, memset(b.trips, 0, sizeof b.trips);
     loop_data_add(&data, &a);
     loop_data_add(&data, &b);
-    bool good = loop_data_write(in_work("trip"), &data, error, sizeof error) &&
-                loop_data_read(in_work("trip"), &again, error, sizeof error);
+    bool good =
+        loop_data_write(in_work("trip"), &data, &error) && loop_data_read(in_work("trip"), &again, &error);
     ok("what is written is read again",
        good && again.count == 2 && !memcmp(&again.samples[0], &a, sizeof a) &&
            !memcmp(&again.samples[1], &b, sizeof b),
-       error);
+       error.text);
     loop_data_free(&data);
     if (good)
         loop_data_free(&again);
@@ -95,8 +96,8 @@ static void refused(const char *name, const char *text, const char *message)
     FILE *file = fopen(in_work("bad"), "w");
     fputs(text, file);
     fclose(file);
-    bool read = loop_data_read(in_work("bad"), &data, error, sizeof error);
-    ok(name, !read && strstr(error, message), read ? "was read" : error);
+    bool read = loop_data_read(in_work("bad"), &data, &error);
+    ok(name, !read && strstr(error.text, message), read ? "was read" : error.text);
     if (read)
         loop_data_free(&data);
 }
@@ -123,8 +124,8 @@ static void broken_files(void)
     refused("a register too large", "loops 1\nFILL UP 3 1 2 12 5 t - - 4 f8008420 11111111111111111\n",
             "registers");
     struct loop_data data;
-    ok("no file is an error",
-       !loop_data_read(in_work("none"), &data, error, sizeof error) && strstr(error, "none"), error);
+    ok("no file is an error", !loop_data_read(in_work("none"), &data, &error) && strstr(error.text, "none"),
+       error.text);
 }
 
 // ---- the trip counts that were met, against those that follow from the registers ----
@@ -200,8 +201,8 @@ static void shipped(const char *path)
     char name[128], detail[256] = "";
     const char *slash = strrchr(path, '/');
     unsigned foretold = 0, wrong = 0, classes[LOOP_CLASSES] = {0};
-    if (!loop_data_read(path, &data, error, sizeof error)) {
-        ok(path, false, error);
+    if (!loop_data_read(path, &data, &error)) {
+        ok(path, false, error.text);
         return;
     }
     size_t count = data.count;
