@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "../../core/isa/isa.h"
-#include "mutated_loops.h"
 #include "random_loops.h"
 #include "states.h"
 
@@ -81,21 +80,6 @@ static void add_random_loops(unsigned count)
         struct random_loop l;
         make_random_loop(&l);
         find_loop("random", l.words, 0, l.count - 1);
-    }
-}
-
-// Of those there are.
-static void add_mutated_loops(unsigned count)
-{
-    const unsigned known = loop_count;
-    for (unsigned i = 0; i < count && known; i++) {
-        const struct loop_summary *s = loops[below(known)].summary;
-        struct random_loop l = {.count = (s->branch - s->header) / 4 + 1};
-        if (l.count > RANDOM_WORDS)
-            continue;
-        memcpy(l.words, s->words, l.count * sizeof l.words[0]);
-        mutate_loop(&l);
-        find_loop("mutated", l.words, 0, l.count - 1);
     }
 }
 

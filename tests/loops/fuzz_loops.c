@@ -18,6 +18,7 @@
 #include "../../core/engine/engine.h"
 #include "../../core/state/fault.h"
 #include "candidates.h"
+#include "mutated_loops.h"
 
 enum {
     CODE_START = 0x800000,
@@ -277,6 +278,21 @@ static bool refuse(const void *siginfo, void *context)
 {
     (void)siginfo, (void)context;
     return false;
+}
+
+// Of those there are.
+static void add_mutated_loops(unsigned count)
+{
+    const unsigned known = loop_count;
+    for (unsigned i = 0; i < count && known; i++) {
+        const struct loop_summary *s = loops[below(known)].summary;
+        struct random_loop l = {.count = (s->branch - s->header) / 4 + 1};
+        if (l.count > RANDOM_WORDS)
+            continue;
+        memcpy(l.words, s->words, l.count * sizeof l.words[0]);
+        mutate_loop(&l);
+        find_loop("mutated", l.words, 0, l.count - 1);
+    }
 }
 
 int main(int argc, char **argv)
