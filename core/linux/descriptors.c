@@ -20,11 +20,16 @@ static int lowest_free(const struct files *f, int lowest)
     return -EMFILE;
 }
 
+bool file_never_waits(const struct stat *s)
+{
+    return S_ISREG(s->st_mode) ||
+           (S_ISCHR(s->st_mode) && major(s->st_rdev) == 1 && special_device_allowed(s->st_rdev));
+}
+
 bool descriptor_never_waits(int host)
 {
     struct stat s;
-    return !fstat(host, &s) && (S_ISREG(s.st_mode) || (S_ISCHR(s.st_mode) && major(s.st_rdev) == 1 &&
-                                                       special_device_allowed(s.st_rdev)));
+    return !fstat(host, &s) && file_never_waits(&s);
 }
 
 bool descriptor_has_room(const struct files *f)

@@ -163,7 +163,7 @@ static int accept_host(struct files *f, int host, const struct grant *g, struct 
     }
     *out = (struct descriptor){.kind = S_ISDIR(s.st_mode) ? DESCRIPTOR_DIRECTORY : DESCRIPTOR_FILE,
                                .host = host,
-                               .never_waits = descriptor_never_waits(host),
+                               .never_waits = file_never_waits(&s),
                                .may_change = g->writable,
                                .grant = (int)(g - f->grants)};
     return 0;

@@ -33,7 +33,7 @@ struct descriptor {
     enum descriptor_kind kind;
     int host; // owned
     bool close_on_exec;
-    bool never_waits; // to be read or written: see descriptor_never_waits
+    bool never_waits; // to be read or written: see file_never_waits
     bool may_change; // mode, owner and times may be changed: the file is in a writable grant
     int grant; // of a DESCRIPTOR_DIRECTORY: index of the grant
     char *path; // of a DESCRIPTOR_VIRTUAL: owned; of others NULL
@@ -117,7 +117,8 @@ void files_host_path(int host, char path[HOST_FD_PATH_SIZE]);
 
 // ---- descriptors ----
 
-// Whether the host's file is one that nobody waits for: a regular one, or a device that is always ready.
+// Whether a file of the host's is one that nobody waits for: a regular one, or a device that is always ready.
+bool file_never_waits(const struct stat *s);
 bool descriptor_never_waits(int host);
 // Whether one more may be open: asked before an open that creates or cuts a file.
 bool descriptor_has_room(const struct files *f);

@@ -32,12 +32,13 @@ bool kernel_find_exit(const struct kernel *k, struct entry *e)
                            : batch_find(k->batch, e, limit, &last, &exit);
     if (found == FOUND_NO_MEMORY)
         return false;
-    if (found == FOUND_NONE && limit != e->last + 1) {
-        e->last = limit - 1;
-        e->exit = &guard_goes_on;
-    }
-    if (found == FOUND_NONE)
+    if (found == FOUND_NONE) {
+        if (limit <= e->last) {
+            e->last = limit - 1;
+            e->exit = &guard_goes_on;
+        }
         return true;
+    }
     if (last < e->last || &exits[exit] < e->exit) {
         e->last = last;
         e->exit = &exits[exit];

@@ -38,7 +38,7 @@ struct kernel {
 void kernel_free(struct kernel *k);
 
 // Brings e->last and e->exit up to date with the exits that are not counted. False: it would read what it may
-// not, or goes too far.
+// not.
 bool kernel_find_exit(const struct kernel *k, struct entry *e);
 
 // Where there is nothing to do but to advance induction variables.
