@@ -84,10 +84,6 @@ struct shared_run {
 struct shared {
     struct shared_run *runs;
     size_t count;
-    // For take_mapping.
-    const struct memory *memory;
-    const struct stat *file; // the device's; NULL: there is none
-    const char *wrong; // NULL: nothing
 };
 
 static bool add_run(struct shared *shared, const struct shared_run *run)
@@ -113,38 +109,46 @@ static bool has_file_pages(const struct memory *m)
     return false;
 }
 
+struct search {
+    const struct memory *memory;
+    const struct stat *file; // the device's; NULL: there is none
+    struct shared *found;
+    const char *wrong; // NULL: nothing
+};
+
 // Takes the mapping if it is one of the guest's and of the file.
 static bool take_mapping(const struct host_mapping *h, void *user)
 {
-    struct shared *shared = user;
-    const struct stat *file = shared->file;
-    uint64_t base = (uint64_t)(uintptr_t)shared->memory->base;
+    struct search *search = user;
+    const struct stat *file = search->file;
+    uint64_t base = (uint64_t)(uintptr_t)search->memory->base;
     if (!h->shared || h->start - base >= GUEST_SPACE)
         return true;
-    if (!file || h->inode != file->st_ino || makedev(h->device_major, h->device_minor) != file->st_dev) {
-        shared->wrong = "the program shares memory with a file or another process";
-        return false;
-    }
     const struct shared_run run = {.page = (uint32_t)((h->start - base) / GUEST_PAGE),
                                    .count = (uint32_t)((h->end - h->start) / GUEST_PAGE),
                                    .offset = (uint32_t)(h->offset / GUEST_PAGE)};
-    const bool good = add_run(shared, &run);
-    shared->wrong = good ? NULL : "there is not enough memory";
-    return good;
+    if (!file || h->inode != file->st_ino || makedev(h->device_major, h->device_minor) != file->st_dev)
+        search->wrong = "the program shares memory with a file or another process";
+    else if (!add_run(search->found, &run))
+        search->wrong = "there is not enough memory";
+    return !search->wrong;
 }
 
 // The mappings of the device's file. False with *error where other shared memory is mapped.
 static bool find_shared(const struct memory *m, int device_fd, struct shared *shared, struct error *error)
 {
     struct stat file;
+    *shared = (struct shared){0};
+    if (!has_file_pages(m))
+        return true;
     const bool known = device_fd >= 0 && !fstat(device_fd, &file);
-    *shared = (struct shared){.memory = m, .file = known ? &file : NULL};
-    if (!has_file_pages(m) || host_mappings(take_mapping, shared))
+    struct search search = {.memory = m, .file = known ? &file : NULL, .found = shared};
+    if (host_mappings(take_mapping, &search))
         return true;
     free(shared->runs);
     return error_set(error, "%s",
-                     shared->wrong ? shared->wrong
-                                   : "the host does not tell what is mapped: /proc/self/maps cannot be read");
+                     search.wrong ? search.wrong
+                                  : "the host does not tell what is mapped: /proc/self/maps cannot be read");
 }
 
 bool memory_check_shared(const struct memory *m, int device_fd, struct error *error)
