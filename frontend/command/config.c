@@ -92,9 +92,14 @@ enum {
     SETTINGS = FIXED + 2 * ACTION_COUNT + CONTROLS,
 };
 
-// Where each setting's value came from, for --dump-config; its value in the file of what is remembered, or
-// NULL; and its value when config_watch was called.
-static char *origins[SETTINGS], *remembered[SETTINGS], *watched[SETTINGS];
+// Where each setting's value came from, for --dump-config; and its value when config_watch was called.
+static char *origins[SETTINGS], *watched[SETTINGS];
+
+// What is being read goes here.
+struct target {
+    struct settings *settings;
+    char **origins; // by setting; NULL: it has not been read
+};
 
 // Setting i of all: those above, then the two lists of each action, then those of DOOM's controls.
 static struct setting setting_at(int i)
@@ -262,27 +267,27 @@ static char *parse_value(const struct setting *s, void *field, const char *value
 }
 
 // origin: for messages and --dump-config, such as "command line" or "/etc/…, line 3".
-static bool set_at(struct settings *settings, int i, const char *value, const char *origin,
+static bool set_at(const struct target *to, int i, const char *value, const char *origin,
                    struct failure *failure)
 {
     struct setting s = setting_at(i);
-    char *expected = parse_value(&s, place(settings, &s), value);
+    char *expected = parse_value(&s, place(to->settings, &s), value);
     if (expected) {
         fail(failure, STATUS_USAGE, "%s: %s.%s is \"%s\" but has to be %s", origin, s.section, s.key, value,
              expected);
         free(expected);
         return false;
     }
-    free(origins[i]);
-    origins[i] = text_copy(origin);
+    free(to->origins[i]);
+    to->origins[i] = text_copy(origin);
     return true;
 }
 
-static bool set(struct settings *settings, const char *section, const char *key, const char *value,
+static bool set(const struct target *to, const char *section, const char *key, const char *value,
                 const char *origin, struct failure *failure)
 {
     int i = find(section, key);
-    return i >= 0 ? set_at(settings, i, value, origin, failure)
+    return i >= 0 ? set_at(to, i, value, origin, failure)
                   : fail(failure, STATUS_USAGE,
                          "%s: there is no setting %s.%s (neurodoom --dump-config lists all)", origin, section,
                          key);
@@ -302,7 +307,7 @@ static char *trim(char *text)
 }
 
 // One line of a settings file; section carries over from line to line.
-static bool read_line(struct settings *settings, char *line, char section[32], const char *origin,
+static bool read_line(const struct target *to, char *line, char section[32], const char *origin,
                       struct failure *failure)
 {
     line = trim(line);
@@ -323,10 +328,10 @@ static bool read_line(struct settings *settings, char *line, char section[32], c
         return fail(failure, STATUS_USAGE, "%s: \"%s\" is neither [section] nor key = value", origin, line);
     }
     *equals = '\0';
-    return set(settings, section, trim(line), trim(equals + 1), origin, failure);
+    return set(to, section, trim(line), trim(equals + 1), origin, failure);
 }
 
-static bool read_stream(struct settings *settings, FILE *stream, const char *path, bool tolerant,
+static bool read_stream(const struct target *to, FILE *stream, const char *path, bool tolerant,
                         struct failure *failure)
 {
     char section[32] = "", line[1024];
@@ -337,7 +342,7 @@ static bool read_stream(struct settings *settings, FILE *stream, const char *pat
             good =
                 fail(failure, STATUS_USAGE, "%s: the line is longer than %zu bytes", origin, sizeof line - 2);
         } else {
-            good = read_line(settings, line, section, origin, failure);
+            good = read_line(to, line, section, origin, failure);
         }
         free(origin);
         if (!good && tolerant) {
@@ -351,7 +356,7 @@ static bool read_stream(struct settings *settings, FILE *stream, const char *pat
 }
 
 // must_exist: a missing file is an error, not an empty one.
-static bool read_file(struct settings *settings, const char *path, bool must_exist, struct failure *failure)
+static bool read_file(const struct target *to, const char *path, bool must_exist, struct failure *failure)
 {
     FILE *stream = path_is_folder(path) ? NULL : fopen(path, "re");
     if (!stream) {
@@ -361,13 +366,14 @@ static bool read_file(struct settings *settings, const char *path, bool must_exi
         return fail(failure, STATUS_USAGE, "cannot read the settings file %s: %s", path,
                     path_is_folder(path) ? "it is a folder" : strerror(errno));
     }
-    bool good = read_stream(settings, stream, path, false, failure);
+    bool good = read_stream(to, stream, path, false, failure);
     fclose(stream);
     return good;
 }
 
 bool config_apply(struct settings *settings, const struct text_list *assignments, struct failure *failure)
 {
+    const struct target to = {settings, origins};
     for (size_t i = 0; i < assignments->count; i++) {
         char *section = text_copy(assignments->items[i]);
         char *equals = strchr(section, '=');
@@ -375,7 +381,7 @@ bool config_apply(struct settings *settings, const struct text_list *assignments
         bool good;
         if (dot) {
             *dot = *equals = '\0';
-            good = set(settings, trim(section), trim(dot + 1), trim(equals + 1), COMMAND_LINE, failure);
+            good = set(&to, trim(section), trim(dot + 1), trim(equals + 1), COMMAND_LINE, failure);
         } else {
             good = fail(failure, STATUS_USAGE,
                         "--set takes section.key=value, such as window.filter=linear, not \"%s\"", section);
@@ -425,69 +431,67 @@ static char *value_text(const struct setting *s, const void *field)
 
 // What was switched in the window, the last time. A line that will not do stops nobody: it is none of the
 // user's.
-static void read_remembered(struct settings *settings)
+static void read_remembered(const struct target *to)
 {
     struct failure failure = {0};
     char *path = path_user(PATH_STATE, REMEMBERED);
     FILE *stream = path_is_file(path) ? fopen(path, "re") : NULL;
     if (stream) {
-        read_stream(settings, stream, path, true, &failure);
+        read_stream(to, stream, path, true, &failure);
         fclose(stream);
     } else if (access(path, F_OK) == 0) {
         log_line(LOG_WARNING, "%s is not read: %s", path,
                  path_is_file(path) ? strerror(errno) : "it is no file");
     }
-    size_t length = strlen(path);
-    for (int i = 0; i < SETTINGS; i++) {
-        if (strncmp(origins[i], path, length) == 0 && origins[i][length] == ',') {
-            struct setting s = setting_at(i);
-            remembered[i] = value_text(&s, place(settings, &s));
-        }
-    }
     free(path);
 }
 
 // The files that are read without being named on the command line.
-static bool read_files(struct settings *settings, bool with_remembered, struct failure *failure)
+static bool read_files(const struct target *to, bool with_remembered, struct failure *failure)
 {
     const char *variable = getenv("NEURODOOM_CONFIG");
     char *user = path_user(PATH_CONFIG, "neurodoom.ini");
-    bool good = read_file(settings, "/etc/neurodoom/neurodoom.ini", false, failure);
+    bool good = read_file(to, "/etc/neurodoom/neurodoom.ini", false, failure);
     if (good && with_remembered) {
-        read_remembered(settings);
+        read_remembered(to);
     }
-    good = good && read_file(settings, user, false, failure) &&
-           (!variable || !*variable || read_file(settings, variable, true, failure));
+    good = good && read_file(to, user, false, failure) &&
+           (!variable || !*variable || read_file(to, variable, true, failure));
     free(user);
     return good;
 }
 
 bool config_load(struct settings *settings, const struct config_sources *sources, struct failure *failure)
 {
+    const struct target to = {settings, origins};
     *settings = (struct settings){0};
     for (int i = 0; i < SETTINGS; i++) {
         struct setting s = setting_at(i);
         const char *initial = s.initial ? s.initial : machine_engine_name(machine_default_engine());
-        if (!set_at(settings, i, initial, BUILT_IN, failure)) {
+        if (!set_at(&to, i, initial, BUILT_IN, failure)) {
             return false;
         }
     }
-    return (!sources->files || read_files(settings, sources->remembered, failure)) &&
-           (!sources->file || read_file(settings, sources->file, true, failure)) &&
+    return (!sources->files || read_files(&to, sources->remembered, failure)) &&
+           (!sources->file || read_file(&to, sources->file, true, failure)) &&
            (!sources->command_line || config_apply(settings, sources->command_line, failure));
+}
+
+static void free_value(struct settings *settings, const struct setting *s)
+{
+    if (s->kind == KIND_TEXT || s->kind == KIND_GEOMETRY) {
+        free(*(char **)place(settings, s));
+    }
 }
 
 void config_free(struct settings *settings)
 {
     for (int i = 0; i < SETTINGS; i++) {
         struct setting s = setting_at(i);
-        if (s.kind == KIND_TEXT || s.kind == KIND_GEOMETRY) {
-            free(*(char **)place(settings, &s));
-        }
+        free_value(settings, &s);
         free(origins[i]);
-        free(remembered[i]);
         free(watched[i]);
-        origins[i] = remembered[i] = watched[i] = NULL;
+        origins[i] = watched[i] = NULL;
     }
     *settings = (struct settings){0};
 }
@@ -528,26 +532,30 @@ void config_watch(const struct settings *settings)
 
 bool config_remember(const struct settings *settings)
 {
-    char *text = NULL;
+    // Other games may have run meanwhile, and have changed what is in the file.
+    struct settings kept = {0};
+    char *in_file[SETTINGS] = {0}, *text = NULL;
     size_t size;
     bool any = false;
     FILE *stream = open_memstream(&text, &size);
     if (!stream) {
         return false;
     }
+    read_remembered(&(struct target){&kept, in_file});
     fputs("# What was last switched in the window. A settings file of your own wins over it.\n", stream);
     for (int i = 0; i < SETTINGS; i++) {
         struct setting s = setting_at(i);
         char *now = value_text(&s, place(settings, &s));
-        if (strcmp(now, watched[i]) != 0) {
-            free(remembered[i]);
-            remembered[i] = text_copy(now);
-            any = true;
+        bool changed = strcmp(now, watched[i]) != 0;
+        if (changed || in_file[i]) {
+            fprintf(stream, "[%s]\n%s = ", s.section, s.key);
+            print_value(&s, place(changed ? settings : &kept, &s), stream);
+            fputc('\n', stream);
         }
+        any |= changed;
         free(now);
-        if (remembered[i]) {
-            fprintf(stream, "[%s]\n%s = %s\n", s.section, s.key, remembered[i]);
-        }
+        free(in_file[i]);
+        free_value(&kept, &s);
     }
     fclose(stream);
     char *folder = path_user(PATH_STATE, NULL), *path = path_user(PATH_STATE, REMEMBERED);
