@@ -331,6 +331,9 @@ static bool read_line(const struct target *to, char *line, char section[32], con
     return set(to, section, trim(line), trim(equals + 1), origin, failure);
 }
 
+// Some editors begin a file with it.
+static const char byte_order_mark[] = "\xef\xbb\xbf";
+
 static bool read_stream(const struct target *to, FILE *stream, const char *path, bool tolerant,
                         struct failure *failure)
 {
@@ -342,7 +345,8 @@ static bool read_stream(const struct target *to, FILE *stream, const char *path,
             good =
                 fail(failure, STATUS_USAGE, "%s: the line is longer than %zu bytes", origin, sizeof line - 2);
         } else {
-            good = read_line(to, line, section, origin, failure);
+            bool marked = number == 1 && strncmp(line, byte_order_mark, strlen(byte_order_mark)) == 0;
+            good = read_line(to, line + (marked ? strlen(byte_order_mark) : 0), section, origin, failure);
         }
         free(origin);
         if (!good && tolerant) {
