@@ -23,13 +23,15 @@ enum {
     FRAME = 1279, // what comes in at a time: 29 ms
     STANDSTILL = 3, // levels: after one, what is more than a level and a frame is dropped
     FADE = 441, // samples, 10 ms
+    SEEK_MS = 2000, // between two looks for a device
 };
 #define CONTROL_MOST 0.005 // of the rate: 9 cents, which nobody hears
 #define CONTROL_SLOW 0.00002 // and for clocks that differ for good, by each frame's sound
 #define LEVEL_SMOOTHING 0.05
 
 struct audio {
-    SDL_AudioDeviceID device;
+    SDL_AudioDeviceID device; // 0: it has gone
+    uint64_t sought; // SDL_GetTicks64, when one was last looked for
     int16_t queue[QUEUE][2];
     atomic_uint head, tail; // samples put in and taken out so far
     atomic_bool on;
@@ -150,6 +152,22 @@ void audio_put(struct audio *a, const int16_t (*samples)[2], size_t count)
 
 // ---- main thread ----
 
+static bool open_device(struct audio *a)
+{
+    SDL_AudioSpec spec = {.freq = DEVICE_AUDIO_RATE,
+                          .format = AUDIO_S16SYS,
+                          .channels = 2,
+                          .samples = CHUNK,
+                          .callback = play,
+                          .userdata = a};
+    a->device = SDL_OpenAudioDevice(NULL, 0, &spec, NULL, 0);
+    a->sought = SDL_GetTicks64();
+    if (a->device) {
+        SDL_PauseAudioDevice(a->device, 0);
+    }
+    return a->device;
+}
+
 struct audio *audio_open(char *error, size_t size)
 {
     if (SDL_InitSubSystem(SDL_INIT_AUDIO)) {
@@ -160,21 +178,28 @@ struct audio *audio_open(char *error, size_t size)
     a->rate = 1;
     a->level = LEVEL;
     a->level_wanted = LEVEL;
-    SDL_AudioSpec spec = {.freq = DEVICE_AUDIO_RATE,
-                          .format = AUDIO_S16SYS,
-                          .channels = 2,
-                          .samples = CHUNK,
-                          .callback = play,
-                          .userdata = a};
-    a->device = SDL_OpenAudioDevice(NULL, 0, &spec, NULL, 0);
-    if (!a->device) {
+    if (!open_device(a)) {
         snprintf(error, size, "%s", SDL_GetError());
         SDL_QuitSubSystem(SDL_INIT_AUDIO);
         free(a);
         return NULL;
     }
-    SDL_PauseAudioDevice(a->device, 0);
     return a;
+}
+
+bool audio_gone(struct audio *a, uint32_t device)
+{
+    if (!a->device || a->device != device) {
+        return false;
+    }
+    SDL_CloseAudioDevice(a->device);
+    a->device = 0;
+    return true;
+}
+
+bool audio_seek(struct audio *a)
+{
+    return !a->device && SDL_GetTicks64() - a->sought >= SEEK_MS && open_device(a);
 }
 
 void audio_close(struct audio *a)
@@ -202,7 +227,7 @@ void audio_play(struct audio *a, bool on, int volume)
 void audio_get_figures(const struct audio *a, struct session_sound *figures)
 {
     *figures = (struct session_sound){
-        .heard = true,
+        .heard = a->device,
         .under_runs = atomic_load(&a->under_runs),
         .latency_ms = atomic_load(&a->latency_ms),
     };

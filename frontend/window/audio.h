@@ -17,6 +17,11 @@ struct audio;
 struct audio *audio_open(char *error, size_t size);
 void audio_close(struct audio *a);
 
+// SDL says that this device has gone, such as one that was pulled out. False: it was none of ours.
+bool audio_gone(struct audio *a, uint32_t device);
+// Once one has gone: looks for another, every two seconds however often it is called. True: there is one now.
+bool audio_seek(struct audio *a);
+
 // The name of SDL's driver.
 const char *audio_driver(void);
 

@@ -5,6 +5,7 @@
 
 #include "binding_page.h"
 #include "controls.h"
+#include "frontend/base/log.h"
 #include "games.h"
 #include "pages.h"
 
@@ -380,6 +381,16 @@ void events_pick(struct app *app, const SDL_Event *event)
     app->dirty |= answer != PANEL_NOTHING;
 }
 
+static void sound_gone(struct app *app, uint32_t device)
+{
+    if (app->audio && audio_gone(app->audio, device)) {
+        static const char said[] = "no sound: the device has gone; another is looked for";
+        log_line(LOG_WARNING, "%s", said);
+        toast_add(&app->toasts, "%s", said);
+        app->dirty = true;
+    }
+}
+
 void events_renew(struct app *app)
 {
     video_renew(app->video);
@@ -412,6 +423,7 @@ void events_take(struct app *app, const SDL_Event *event)
     case SDL_DROPCOMPLETE: games_drop(app, event); break;
     case SDL_RENDER_TARGETS_RESET:
     case SDL_RENDER_DEVICE_RESET: events_renew(app); break;
+    case SDL_AUDIODEVICEREMOVED: sound_gone(app, event->adevice.which); break;
     default:
         if (event->type == app->wake_event) {
             atomic_store(&app->wake_queued, false);

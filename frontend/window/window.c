@@ -122,6 +122,10 @@ static void update_audio(struct app *app)
 {
     const struct settings *settings = app->settings;
     if (app->audio) {
+        if (audio_seek(app->audio)) {
+            toast_add(&app->toasts, "there is sound again");
+            app->dirty = true;
+        }
         audio_play(app->audio,
                    !controls_paused(app) && app->speed == 100 && !app->fast_forward && !app->rewinding &&
                        (app->focused || !settings->mute_unfocused),
