@@ -139,26 +139,28 @@ static uint64_t leave(const struct profile_chain *chain, const struct profile_fr
     return back;
 }
 
-static bool follow_either(struct walk *w, const struct profile_chain *chain,
-                          const struct profile_frame *frames, unsigned count, struct registers r);
+// How following ends: at the outermost caller, at what cannot be, or without a way to tell.
+enum followed { FOLLOWED, REFUTED, LOST };
 
-// From the callee on, which stands like that with these registers: who called whom up to the outermost. False
-// if that gets lost.
-static bool follow(struct walk *w, const struct profile_chain *chain, struct profile_frame frame,
-                   struct registers r)
+static enum followed follow_either(struct walk *w, const struct profile_chain *chain,
+                                   const struct profile_frame *frames, unsigned count, struct registers r);
+
+// From the callee on, which stands like that with these registers: who called whom up to the outermost.
+static enum followed follow(struct walk *w, const struct profile_chain *chain, struct profile_frame frame,
+                            struct registers r)
 {
     for (;;) {
         const uint64_t back = leave(chain, &frame, &r);
         // Zeroes are common, on a stack and in what is not up to date: they say nothing of an innermost
         // function.
         if (!back)
-            return w->count || frame.return_address == FRAME_OUTERMOST;
+            return w->count || frame.return_address == FRAME_OUTERMOST ? FOLLOWED : REFUTED;
         const uint32_t return_pc = code_address(back);
         if (!calls(w, return_pc))
-            return false;
+            return back == UNKNOWN ? LOST : REFUTED;
         const struct profile_place caller = profile_map_find(w->map, return_pc - 4);
         if (!push(w, &caller))
-            return false;
+            return LOST;
         struct profile_frame frames[PROFILE_FRAMES];
         const unsigned count = profile_map_frames(w->map, return_pc - 4, 1, frames, PROFILE_FRAMES);
         if (count != 1)
@@ -175,25 +177,26 @@ static bool is_same(const struct walk *a, const struct walk *b)
     return a->count == b->count;
 }
 
-// The same where it may stand in one of several ways: what leads to the outermost caller, if only one does.
-static bool follow_either(struct walk *w, const struct profile_chain *chain,
-                          const struct profile_frame *frames, unsigned count, struct registers r)
+// The same where it may stand in one of several ways: what leads to the outermost caller, if only one may do.
+static enum followed follow_either(struct walk *w, const struct profile_chain *chain,
+                                   const struct profile_frame *frames, unsigned count, struct registers r)
 {
     struct walk found = *w;
-    bool any = false;
+    enum followed end = REFUTED;
     if (w->choices++ == CHOICES)
-        return false;
+        return LOST;
     for (unsigned i = 0; i < count; i++) {
         struct walk one = *w;
-        if (!follow(&one, chain, frames[i], r))
-            continue;
-        if (any && !is_same(&one, &found))
-            return false;
-        found = one;
-        any = true;
+        const enum followed this = follow(&one, chain, frames[i], r);
+        if (this == LOST || (this == FOLLOWED && end == FOLLOWED && !is_same(&one, &found)))
+            return LOST;
+        if (this == FOLLOWED) {
+            found = one;
+            end = FOLLOWED;
+        }
     }
     *w = found;
-    return any;
+    return end;
 }
 
 // Who called the callee, which stands at pc, or up to count instructions further on.
@@ -202,7 +205,8 @@ static bool follow_stack(struct walk *w, const struct profile_chain *chain, uint
     enum { WAYS = IN_HAND * PROFILE_FRAMES };
     struct profile_frame frames[WAYS];
     count = profile_map_frames(w->map, pc, count, frames, WAYS);
-    return follow_either(w, chain, frames, count, (struct registers){chain->sp, chain->x29, chain->x30});
+    return follow_either(w, chain, frames, count, (struct registers){chain->sp, chain->x29, chain->x30}) ==
+           FOLLOWED;
 }
 
 // Where a region goes on to the callee, in the code of one of the calls that it has inlined.
