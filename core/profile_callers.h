@@ -21,7 +21,7 @@ struct profile_chain {
     // The guest's registers, and its stack from SP up, as far as it was copied, there, or at the sample.
     uint64_t sp, x29, x30;
     size_t stack_size;
-    uint8_t stack[8192];
+    uint8_t stack[24576];
 };
 
 // Of what the interpreter runs, or stands in for it; of translated code, at host_pc with the host's stack

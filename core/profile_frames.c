@@ -6,7 +6,7 @@
 #include "core/isa/cpu.h"
 #include "core/isa/isa.h"
 
-enum { REG_FP = 29, FAR = 30000 };
+enum { REG_FRAME_SIZE = 12, REG_FP = 29, FAR = 30000 };
 
 // Bytes further on; lost if the one is, or it becomes too far.
 static int16_t moved(int16_t from, int64_t by)
@@ -22,12 +22,24 @@ static int16_t pointed_to(const struct profile_frame *f, unsigned x)
     return x == REG_SP ? f->sp : x == REG_FP ? f->x29 : FRAME_LOST;
 }
 
+// Whether it adds X12 as it is, or subtracts that.
+static bool is_sum_with_x12(enum insn id, const op *o)
+{
+    enum { UXTX = 3 };
+    return (id == INSN_add_x_ext || id == INSN_sub_x_ext) && o->m == REG_FRAME_SIZE && o->a == UXTX &&
+           o->imm == 0;
+}
+
 // What ADD and SUB of a constant come to, and loads and stores that move their base by one; other
 // instructions to nothing that is known.
 static int16_t sum_of(const struct profile_frame *f, enum insn id, const op *o)
 {
     if (id == INSN_add_x_imm || id == INSN_sub_x_imm)
         return moved(pointed_to(f, o->n), id == INSN_add_x_imm ? (int64_t)o->imm : -(int64_t)o->imm);
+    if (is_sum_with_x12(id, o))
+        return f->x12 == FRAME_LOST
+                   ? FRAME_LOST
+                   : moved(pointed_to(f, o->n), id == INSN_add_x_ext ? f->x12 : -(int64_t)f->x12);
     const struct insn_info *info = &isa_info[id];
     const bool is_structure =
         info->reads & Xm && isa_registers(info->reads | info->writes, o).v; // LD1 and the like
@@ -70,10 +82,12 @@ static void store(struct profile_frame *f, unsigned x, int16_t place)
         f->callers_x29 = place;
 }
 
-// What is kept at kept, once it has been loaded from place.
+// What is kept at kept, once its register has been loaded from place: what is on the stack stays there.
 static int16_t loaded(int16_t kept, int16_t place)
 {
-    return place != FRAME_LOST && place == kept ? FRAME_HELD : FRAME_LOST;
+    if (place != FRAME_LOST && place == kept)
+        return FRAME_HELD;
+    return kept == FRAME_HELD ? FRAME_LOST : kept;
 }
 
 static void load(struct profile_frame *f, unsigned x, int16_t place)
@@ -84,6 +98,13 @@ static void load(struct profile_frame *f, unsigned x, int16_t place)
         f->callers_x29 = loaded(f->callers_x29, place);
         f->x29 = FRAME_LOST;
     }
+}
+
+// The constant that is in X12 behind an instruction which writes that, or adds it to SP: then it is of no use
+// any more, and ways that differ by it only are one.
+static int16_t constant(enum insn id, const op *o)
+{
+    return id == INSN_movz_x && o->d == REG_FRAME_SIZE && o->imm <= FAR ? (int16_t)o->imm : FRAME_LOST;
 }
 
 static bool is_zero(enum insn id, const op *o)
@@ -109,15 +130,16 @@ static struct profile_frame behind(uint32_t word, struct profile_frame f)
     const struct insn_info *info = &isa_info[id];
     const uint32_t writes = isa_registers(info->writes, &o).x;
     int64_t offset;
-    if (info->writes & LR) { // a call, which gives everything else back
+    if (info->writes & LR) { // a call, which gives nearly everything else back
         lose(&next.return_address);
+        next.x12 = FRAME_LOST;
     } else if (is_transfer(id, &o, &offset)) {
         const int16_t place = moved(pointed_to(&f, o.n), offset);
         (info->writes & Xd ? load : store)(&next, o.d, place);
         if ((info->reads | info->writes) & Xm)
             (info->writes & Xd ? load : store)(&next, o.m, moved(place, 8));
     } else {
-        if (writes >> REG_LR & 1)
+        if (writes >> REG_LR & 1 && next.return_address == FRAME_HELD)
             next.return_address = is_zero(id, &o) ? FRAME_OUTERMOST : FRAME_LOST;
         if (writes >> REG_FP & 1) {
             next.x29 = sum_of(&f, id, &o);
@@ -128,6 +150,8 @@ static struct profile_frame behind(uint32_t word, struct profile_frame f)
         next.x29 = sum_of(&f, id, &o);
     if (writes >> REG_SP & 1)
         next.sp = sum_of(&f, id, &o);
+    if (writes >> REG_FRAME_SIZE & 1 || is_sum_with_x12(id, &o))
+        next.x12 = constant(id, &o);
     return next;
 }
 
@@ -178,7 +202,7 @@ void profile_frames_find(const uint32_t *words, const struct profile_step *steps
 {
     struct profile_frames anywhere = {.count = 0};
     memset(frames, 0, length * sizeof *frames);
-    add(&frames[0], (struct profile_frame){0, FRAME_LOST, FRAME_HELD, FRAME_HELD});
+    add(&frames[0], (struct profile_frame){0, FRAME_LOST, FRAME_HELD, FRAME_HELD, FRAME_LOST});
     for (bool more = true; more;) {
         more = false;
         for (uint32_t i = 0; i < length; i++) {

@@ -23,6 +23,7 @@ enum {
 struct profile_frame {
     int16_t sp, x29; // where these point to
     int16_t return_address, callers_x29; // where these are kept
+    int16_t x12; // the constant in it: gcc makes by that a frame too large for an immediate
 };
 
 // By different ways it may stand differently; more are left out.

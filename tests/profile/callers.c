@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Functions of which it is known who can call them: by recursion, by a pointer, by a jump in the place of a
-// last call, also from one such function to the next, with a frame of a size that is not known beforehand,
-// and from small ones that translators take inside, some in two places.
+// last call, also from one such function to the next, with a frame of a size that is not known beforehand
+// and more than an immediate can say, and from small ones that translators take inside, some in two places.
 //
 //   callers ROUNDS          prints a number that hangs on all of it
 //   callers ROUNDS wild     the same, and return addresses on the stack that lead nowhere
@@ -60,12 +60,13 @@ APART uint32_t last(uint32_t x)
     return work(x, steps);
 }
 
-// main;roomy;work: one part
+// main;roomy;work: one part. What it is to return to is on the stack only.
 APART uint32_t roomy(uint32_t x)
 {
-    volatile uint8_t *room = alloca(16 + x % 400);
-    room[x % 16] = 1;
-    return work(x, steps) + room[x % 16];
+    volatile uint8_t more[5000], *room = alloca(16 + x % 400);
+    room[x % 16] = more[x % 5000] = 1;
+    __asm__ volatile("mov x30, %0" : : "r"((uint64_t)x) : "x30");
+    return work(x, steps) + room[x % 16] + more[x % 5000];
 }
 
 // main;around, main;around;small: two parts or so. What accesses no memory, and does not branch, leaves no
