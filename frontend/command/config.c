@@ -337,7 +337,7 @@ static const char byte_order_mark[] = "\xef\xbb\xbf";
 static bool read_stream(const struct target *to, FILE *stream, const char *path, bool tolerant,
                         struct failure *failure)
 {
-    char section[32] = "", line[1024];
+    char section[32] = "", line[PATH_MAX + 64];
     bool good = true;
     for (int number = 1; good && fgets(line, sizeof line, stream); number++) {
         char *origin = text_format("%s, line %d", path, number);
@@ -534,6 +534,15 @@ void config_watch(const struct settings *settings)
     }
 }
 
+// Whether a line of a file gives this value back.
+static bool fits_line(const char *value)
+{
+    char *copy = text_copy(value);
+    bool fits = !strchr(copy, '\n') && strcmp(trim(copy), value) == 0;
+    free(copy);
+    return fits;
+}
+
 bool config_remember(const struct settings *settings)
 {
     // Other games may have run meanwhile, and have changed what is in the file.
@@ -550,7 +559,7 @@ bool config_remember(const struct settings *settings)
     for (int i = 0; i < SETTINGS; i++) {
         struct setting s = setting_at(i);
         char *now = value_text(&s, place(settings, &s));
-        bool changed = strcmp(now, watched[i]) != 0;
+        bool changed = strcmp(now, watched[i]) != 0 && fits_line(now);
         if (changed || in_file[i]) {
             fprintf(stream, "[%s]\n%s = ", s.section, s.key);
             print_value(&s, place(changed ? settings : &kept, &s), stream);
