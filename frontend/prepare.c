@@ -17,12 +17,14 @@
 #include "frontend/command/game_demos.h"
 #include "frontend/command/launch.h"
 #include "frontend/command/machine_setup.h"
+#include "frontend/command/prepared.h"
 #include "frontend/session/session.h"
 
 struct preparation {
     const struct options *options;
     struct settings settings;
     char *folder;
+    bool is_shared; // it is the installation's
     struct game_demos demos;
     struct scratch saves; // what a game writes there, the next one reads
     uint64_t regions, compiled; // there are; made by this pass
@@ -34,28 +36,13 @@ static bool has_sound(const struct preparation *p, unsigned pass, size_t i)
     return pass == 0 && (i == 0 || strcmp(p->demos.items[i].wad, p->demos.items[i - 1].wad) != 0);
 }
 
-// What stands in the folder when all rounds have ended.
-static const char complete[] = "complete";
-
-static bool is_newer(const struct stat *file, const char *than)
+bool prepare_is_due(void)
 {
-    struct stat other;
-    return stat(than, &other) != 0 || file->st_mtim.tv_sec > other.st_mtim.tv_sec ||
-           (file->st_mtim.tv_sec == other.st_mtim.tv_sec && file->st_mtim.tv_nsec >= other.st_mtim.tv_nsec);
-}
-
-bool prepare_is_complete(void)
-{
-    char *folder = path_prepared();
-    char *mark = folder ? text_format("%s/%s", folder, complete) : NULL;
-    char *program = launch_program(), *translator = path_installed(PREFIX_TRANSLATOR);
-    struct stat s;
-    bool is_complete = !folder || (stat(mark, &s) == 0 && is_newer(&s, program) && is_newer(&s, translator));
+    char *folder = prepared_folder();
+    bool due =
+        folder && !prepared_is_complete(folder) && path_make_folder(folder) && access(folder, W_OK) == 0;
     free(folder);
-    free(mark);
-    free(program);
-    free(translator);
-    return is_complete;
+    return due;
 }
 
 static bool write_nothing(FILE *to, const void *user)
@@ -65,24 +52,33 @@ static bool write_nothing(FILE *to, const void *user)
     return true;
 }
 
+// From here on all users of the installation may read what is there.
 static void mark_complete(const struct preparation *p)
 {
-    char *mark = text_format("%s/%s", p->folder, complete);
-    if (!file_replace(AT_FDCWD, mark, 0600, false, write_nothing, NULL)) {
+    char *mark = text_format("%s/" PREPARED_COMPLETE, p->folder);
+    if (!file_replace(AT_FDCWD, mark, 0644, false, write_nothing, NULL) ||
+        (p->is_shared && chmod(p->folder, 0755) != 0)) {
         fprintf(stderr, "prepare: %s: %s\n", mark, strerror(errno));
     }
     free(mark);
 }
 
-// Without a folder of its own the user's cache.
+// Without a folder of its own the user's cache. While code is written there it is this user's alone.
 static bool find_folder(struct preparation *p, struct failure *failure)
 {
-    char *prepared = path_prepared();
+    char *prepared = prepared_folder();
     char *wanted = prepared ? text_copy(prepared) : path_user(PATH_CACHE, NULL);
-    p->folder = path_make_folder(wanted) ? path_absolute(wanted) : NULL;
-    bool good = p->folder || fail(failure, STATUS_USAGE, "--prepare: cannot create the folder %s", wanted);
+    char *installed = path_installed(PREFIX_PREPARED);
+    p->is_shared = strcmp(wanted, installed) == 0;
+    if (path_make_folder(wanted) && (!p->is_shared || chmod(wanted, 0700) == 0)) {
+        p->folder = path_absolute(wanted);
+    }
+    bool good =
+        p->folder || fail(failure, STATUS_USAGE, "--prepare: cannot keep anything in the folder %s: %s",
+                          wanted, strerror(errno));
     free(prepared);
     free(wanted);
+    free(installed);
     return good;
 }
 

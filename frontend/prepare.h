@@ -21,8 +21,7 @@ static inline bool prepare_is_done(uint64_t compiled, uint64_t pieces)
 // Returns the exit status; what an interrupted run has made is kept.
 int prepare_run(const struct options *options, struct settings *settings);
 
-// Whether that has been done, to its end, for the game's program and the translator as they are now, or need
-// not be, since nobody would look for it.
-bool prepare_is_complete(void);
+// Whether that has not been done to its end, and can be: there is a folder for it.
+bool prepare_is_due(void);
 
 #endif

@@ -16,7 +16,7 @@ extern char **environ;
 
 pid_t prepare_beside_start(const struct settings *settings)
 {
-    if (settings->engine != MACHINE_ENGINE_TRANSLATE || prepare_is_complete()) {
+    if (settings->engine != MACHINE_ENGINE_TRANSLATE || !prepare_is_due()) {
         return 0;
     }
     static char name[] = "neurodoom", option[] = "--prepare", game_option[] = "-iwad";

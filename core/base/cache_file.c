@@ -432,7 +432,8 @@ bool cache_file_close(struct cache_file *c, struct error *error)
     if (!c)
         return good;
     if (c->changed) {
-        good = file_replace(c->folder, c->name, 0600, false, write_objects, c);
+        // Who may read it the folder says.
+        good = file_replace(c->folder, c->name, 0644, false, write_objects, c);
         if (!good)
             error_set(error,
                       "nothing is kept for the next start, which will be as slow as the first: %s/%s: %s",

@@ -61,21 +61,6 @@ char *path_installed(const char *name)
     return text_copy(prefix_path(name, path, sizeof path) ? path : name);
 }
 
-char *path_prepared(void)
-{
-    const char *given = getenv("NEURODOOM_PREPARED");
-    if (given) {
-        return *given ? text_copy(given) : NULL;
-    }
-    char *library = path_installed(PREFIX_LIBRARY), *folder = path_installed(PREFIX_PREPARED);
-    if (!path_is_folder(folder) && access(library, W_OK) != 0) {
-        free(folder);
-        folder = path_user(PATH_CACHE, "prepared");
-    }
-    free(library);
-    return folder;
-}
-
 char *path_absolute(const char *path)
 {
     return realpath(path, NULL);

@@ -20,11 +20,6 @@ char *path_data_home(void);
 // A part of the installation: prefix_path of name. The caller frees it.
 char *path_installed(const char *name);
 
-// The folder of what --prepare makes: $NEURODOOM_PREPARED, else the installation's, else, where that has none
-// and this user cannot make it, one in the user's cache; NULL where that variable is set to nothing: there is
-// none. The caller frees it.
-char *path_prepared(void);
-
 // The absolute path without links of an existing file or folder, else NULL. The caller frees it.
 char *path_absolute(const char *path);
 

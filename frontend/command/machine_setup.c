@@ -10,6 +10,7 @@
 #include "frontend/base/models.h"
 #include "frontend/base/paths.h"
 #include "frontend/base/prefix.h"
+#include "prepared.h"
 
 // The folder for translated code, or NULL. That is code for the host: the guest must not be able to write
 // anything in there, nor the folder itself.
@@ -86,7 +87,7 @@ bool machine_setup_fill(struct machine_setup *setup, const struct options *optio
     config->engine = (enum machine_engine)settings->engine;
     setup->cache = make_cache_folder(&setup->grants);
     config->cache_folder = setup->cache;
-    setup->prepared = path_prepared();
+    setup->prepared = prepared_folder();
     config->prepared_folder = setup->prepared;
     setup->library = path_installed(PREFIX_LIBRARY);
     config->library_folder = setup->library;
