@@ -46,6 +46,8 @@ static void save_screenshot(struct app *app)
 static void layout_overlay(struct app *app)
 {
     machine *m = session_machine(app->session);
+    struct device_info info;
+    bool known = machine_get_device_info(m, &info);
     struct overlay_status status = {
         .preset = (enum overlay_choice)app->settings->overlay,
         .corner = app->settings->overlay_corner,
@@ -64,6 +66,7 @@ static void layout_overlay(struct app *app)
         .fixed = split_screen_refuses(app, ACTION_LOOPS),
         .leader = app->settings->leader_key,
         .side = live_side(&app->live),
+        .written_over = known && (info.game_state == 1 || info.game_state == 2), // between levels; the end
     };
     status.recording = output_recording(app->output, &status.recorded);
     overlay_layout(&app->sheet, &app->overlay, &status);

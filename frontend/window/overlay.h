@@ -78,6 +78,7 @@ struct overlay_status {
     const char *dispatch; // mode, "" if there is none
     bool has_loops, loops, verify, idle; // whether loops can be replaced; the switches
     bool fixed; // nothing can be switched: a split screen
+    bool written_over; // the game's picture is a page of its own, with text up to its edges
     const char *leader; // the key
     const char *side; // of live A/B, whose turn it is; "": none
 };

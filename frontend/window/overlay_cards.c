@@ -434,7 +434,8 @@ void overlay_layout(struct sheet *s, const struct overlay *o, const struct overl
     if (status->paused) {
         add_paused(s, status);
     }
-    if (status->preset == OVERLAY_OFF) {
+    bool in_the_way = status->preset == OVERLAY_MINI && status->written_over; // and it tells nothing there
+    if (status->preset == OVERLAY_OFF || in_the_way) {
         return;
     }
     int width = status->preset == OVERLAY_MINI ? 0 : card_width(s, overlay_is_right(status));

@@ -217,6 +217,15 @@ static void overlays(void)
                 snprintf(where, sizeof where, "%dx%d %s font, preset %d, corner %d, state %d", width, height,
                          fonts_are_built_in(app.fonts) ? "built-in" : "B612", preset, corner, bits);
                 begin();
+                status.written_over = true;
+                status.paused = false;
+                overlay_layout(sheet, o, &status);
+                if (preset == OVERLAY_MINI && sheet->count) {
+                    complain("the strip is over the game's text", "");
+                }
+                status.written_over = false;
+                status.paused = bits & 1;
+                begin();
                 overlay_layout(sheet, o, &status);
                 const struct sheet_item *first = sheet->count ? &sheet->items[status.paused ? 3 : 0] : NULL;
                 bool card = preset >= OVERLAY_STD;
