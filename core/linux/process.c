@@ -34,8 +34,8 @@ struct family {
 static struct family *family;
 
 // What tells a process of the host from a later one with its number: the pid, and above it when it began
-// (field 22 of its stat, proc(5)). 0 if there is none.
-static uint64_t identify(int pid)
+// (field 22 of its stat, proc(5)). 0 if there is none. *ended, if not NULL: it is a zombie.
+static uint64_t identify(int pid, bool *ended)
 {
     char path[32], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -46,6 +46,8 @@ static uint64_t identify(int pid)
     close(fd);
     text[n < 0 ? 0 : n] = 0;
     const char *at = strrchr(text, ')'); // ends field 2, in which anything may be
+    if (ended)
+        *ended = at && at[2] == 'Z';
     for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');
     return at ? strtoull(at + 1, NULL, 10) << 32 | (uint32_t)pid : 0;
@@ -63,12 +65,12 @@ static void family_remove(int pid)
             atomic_store(&family->members[i], 0);
 }
 
-// The pid of the member, 0 if there is none any more: nobody removes who was killed and had no parent to wait
-// for it. Negative for a place that is held.
+// The pid of the member, 0 if there is none any more: nobody removes who had no parent to wait for it.
+// Negative for a place that is held.
 static int family_get(int i)
 {
     uint64_t member = atomic_load(&family->members[i]);
-    if (!member || identify(pid_of(member & ~HELD)) == (member & ~HELD))
+    if (!member || identify(pid_of(member & ~HELD), NULL) == (member & ~HELD))
         return pid_of(member);
     atomic_compare_exchange_strong(&family->members[i], &member, 0);
     return 0;
@@ -78,7 +80,7 @@ static int family_get(int i)
 // somebody has left behind. Negative: there is none.
 static int family_hold(void)
 {
-    const uint64_t holder = identify(getpid()) | HELD;
+    const uint64_t holder = identify(getpid(), NULL) | HELD;
     for (int i = 1; i < 2 * FAMILY_MAX; i++) {
         uint64_t none = 0;
         if (i % FAMILY_MAX == 0 || (i > FAMILY_MAX && family_get(i % FAMILY_MAX)))
@@ -100,8 +102,10 @@ static bool family_has(int pid)
 bool process_has_children(struct linux_process *p)
 {
     for (int i = 0; p->owns_host && i < FAMILY_MAX; i++) {
-        const int pid = pid_of(atomic_load(&family->members[i]));
-        if (pid && pid != getpid() && family_get(i))
+        const uint64_t member = atomic_load(&family->members[i]);
+        const int pid = pid_of(member);
+        bool ended;
+        if (pid > 0 && pid != getpid() && identify(pid, &ended) == member && !ended)
             return true;
     }
     return false;
@@ -170,7 +174,7 @@ struct linux_process *process_create(struct guest *g, struct error *error)
         return NULL;
     }
     if (p->owns_host)
-        atomic_store(&family->members[0], identify(getpid()));
+        atomic_store(&family->members[0], identify(getpid(), NULL));
     return p;
 }
 
@@ -236,7 +240,6 @@ static void end(struct linux_process *p, int status)
 {
     if (p->forked) {
         shared_memory_leave(p);
-        family_remove(getpid());
         _exit(status & 0xff);
     }
     linux_release_host(p);
@@ -252,7 +255,6 @@ void process_die(struct linux_process *p, int number, uint64_t address, const ch
     }
     // The parent has to see the signal, and no core file of the host program.
     shared_memory_leave(p);
-    family_remove(getpid());
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     sigset_t none;
     sigemptyset(&none);
@@ -318,6 +320,8 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
     if (flags & (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
                  CLONE_NEWNET))
         return -EPERM;
+    if (flags & CLONE_PIDFD)
+        return -EINVAL;
     if ((flags & CLONE_VM && !vfork) || flags & CLONE_THREAD) {
         if (process_first_mention(SYS_CLONE))
             guest_log(p->guest,
@@ -350,7 +354,7 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
     int error = errno;
     if (pid > 0)
         shared_memory_after_fork(p);
-    atomic_store(&family->members[place], pid > 0 ? identify(pid) : 0);
+    atomic_store(&family->members[place], pid > 0 ? identify(pid, NULL) : 0);
     if (p->guest->memory.journal)
         p->guest->memory.journal->lost = true; // there is no way back from having a child
     sigprocmask(SIG_SETMASK, &old, NULL);
@@ -390,6 +394,8 @@ int64_t sys_waitid(struct linux_process *p, const uint64_t *a)
     uint8_t bytes[GUEST_SIGINFO_SIZE] = {0};
     if (!p->owns_host)
         return -ECHILD;
+    if ((int)a[0] == P_PIDFD)
+        return (int)a[1] < 0 ? -EINVAL : -EBADF; // no descriptor of the guest's is one of a process
     int64_t result = blocking_call(p, !(a[3] & WNOHANG), SYS_waitid, (int)a[0], (int)a[1], (long)&info,
                                    (int)a[3], (long)&usage, 0);
     if (result)

@@ -100,7 +100,7 @@ struct exec_arguments {
 int exec_load(struct linux_process *p, int host, const char *path, const struct exec_arguments *arguments,
               bool *committed, struct error *error);
 
-// Whether a process that the guest made is still there.
+// Whether a process that the guest made still runs.
 bool process_has_children(struct linux_process *p);
 // Puts all limits of p->limits in force.
 void process_apply_limits(struct linux_process *p);

@@ -49,8 +49,29 @@ static void waiting(void)
     SHOW(kill(child, SIGCONT));
     SHOW(waitid(P_PID, child, &info, WEXITED | WNOWAIT));
     printf("code %d status %d pid %d\n", info.si_code, info.si_status, info.si_pid == child);
+    SHOW(kill(child, SIGTERM));
+    SHOW(kill(-child, 0));
+    SHOW(getpgid(child) == getpgrp());
     SHOW(waitid(P_ALL, 0, &info, WEXITED));
+    SHOW(kill(child, SIGTERM));
+    SHOW(getpgid(child));
     SHOW(waitid(P_ALL, 0, &info, WEXITED));
+    SHOW(waitid(P_PIDFD, open("/dev/null", O_RDONLY), &info, WEXITED));
+    SHOW(waitid(P_PIDFD, 100, &info, WEXITED));
+    SHOW(waitid(P_PIDFD, -1, &info, WEXITED));
+    pid_t leader = fork();
+    if (!leader)
+        _exit(setpgid(0, 0));
+    waitid(P_PID, leader, &info, WEXITED | WNOWAIT);
+    child = fork();
+    if (!child)
+        for (;;)
+            pause();
+    SHOW(setpgid(child, leader)); // whose number is that of the group as long as somebody may wait for it
+    SHOW(getpgid(child) == leader);
+    SHOW(kill(-leader, SIGKILL));
+    SHOW(waitpid(child, NULL, 0) == child);
+    SHOW(waitpid(leader, NULL, 0) == leader);
     struct sigaction action = {.sa_sigaction = on_child, .sa_flags = SA_SIGINFO};
     sigaction(SIGCHLD, &action, NULL);
     sigset_t block, old;
