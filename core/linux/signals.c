@@ -25,6 +25,7 @@
 #define GUEST_SA_NODEFER 0x40000000u
 #define GUEST_SA_RESETHAND 0x80000000u
 #define NEVER_BLOCKED (SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP))
+#define STOPS (SIGNAL_BIT(SIGSTOP) | SIGNAL_BIT(SIGTSTP) | SIGNAL_BIT(SIGTTIN) | SIGNAL_BIT(SIGTTOU))
 #define SYNCHRONOUS                                                                                          \
     (SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGTRAP) |                   \
      SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGSYS))
@@ -222,11 +223,6 @@ static bool is_ignored_by_default(int number)
     return number == SIGCHLD || number == SIGURG || number == SIGWINCH || number == SIGCONT;
 }
 
-static bool is_stop(int number)
-{
-    return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
-}
-
 // Whether delivering the signal now would do nothing.
 static bool is_idle(const struct signals *s, int number)
 {
@@ -235,9 +231,29 @@ static bool is_idle(const struct signals *s, int number)
            (action->handler == GUEST_SIG_DFL && is_ignored_by_default(number));
 }
 
+// Removes what is pending of set, or only what came first of it.
+static void discard(struct signals *s, uint64_t set, bool all)
+{
+    const unsigned queued = s->queued;
+    s->queued = 0;
+    s->pending = 0;
+    for (unsigned i = 0; i < queued; i++)
+        if (SIGNAL_BIT(s->queue[i].number) & set) {
+            set = all ? set : 0;
+        } else {
+            s->pending |= SIGNAL_BIT(s->queue[i].number);
+            s->queue[s->queued++] = s->queue[i];
+        }
+    if (atomic_load(&host.holding) == REAL_TIME_HELD)
+        hold(s);
+}
+
 static void queue(struct signals *s, const struct signal_info *info)
 {
     uint64_t bit = SIGNAL_BIT(info->number);
+    // One that stops and one that continues undo each other, whether blocked or ignored (signal(7)).
+    if (SIGNAL_BIT(info->number) & (STOPS | SIGNAL_BIT(SIGCONT)))
+        discard(s, info->number == SIGCONT ? STOPS : SIGNAL_BIT(SIGCONT), true);
     if (info->number < 32 && s->pending & bit)
         return; // standard signals do not queue
     if (is_idle(s, info->number) && !(s->blocked & bit))
@@ -290,12 +306,7 @@ bool signal_take(struct linux_process *p, uint64_t set, struct signal_info *info
     while (s->queue[i].number != number)
         i++;
     *info = s->queue[i];
-    memmove(&s->queue[i], &s->queue[i + 1], (--s->queued - i) * sizeof *s->queue);
-    s->pending &= ~SIGNAL_BIT(number);
-    for (i = 0; i < s->queued; i++)
-        s->pending |= SIGNAL_BIT(s->queue[i].number);
-    if (host.owner == p && atomic_load(&host.holding) == REAL_TIME_HELD)
-        hold(s);
+    discard(s, SIGNAL_BIT(number), false);
     return true;
 }
 
@@ -307,8 +318,7 @@ bool signal_due(struct linux_process *p)
         int number = __builtin_ctzll(ready) + 1;
         if (!is_idle(s, number))
             return true;
-        struct signal_info unused;
-        signal_take(p, SIGNAL_BIT(number), &unused);
+        discard(s, SIGNAL_BIT(number), true);
     }
     return false;
 }
@@ -319,7 +329,8 @@ bool signal_ends_guest(struct linux_process *p)
     take_arrived(p);
     for (uint64_t ready = s->pending & ~s->blocked; ready; ready &= ready - 1) {
         int number = __builtin_ctzll(ready) + 1;
-        if (s->actions[number].handler == GUEST_SIG_DFL && !is_ignored_by_default(number) && !is_stop(number))
+        if (s->actions[number].handler == GUEST_SIG_DFL && !is_ignored_by_default(number) &&
+            !(SIGNAL_BIT(number) & STOPS))
             return true;
     }
     return false;
@@ -408,7 +419,7 @@ void linux_deliver_signals(struct guest *g)
             continue;
         if (handler != GUEST_SIG_DFL)
             start_handler(p, &info);
-        else if (is_stop(info.number))
+        else if (SIGNAL_BIT(info.number) & STOPS)
             stop(p, info.number);
         else
             process_die(p, info.number, 0, death(info.number));
@@ -438,11 +449,6 @@ void linux_exception(struct guest *g, int signal, int code, uint64_t address, co
 
 // ---- system calls ----
 
-static bool valid(uint64_t number)
-{
-    return number >= 1 && number <= SIGNAL_MAX;
-}
-
 // Whether the guest wants to see faults in its own handler.
 static bool handles_faults(const struct signals *s)
 {
@@ -459,7 +465,7 @@ void signals_after_load(struct linux_process *p)
 int64_t sys_rt_sigaction(struct linux_process *p, const uint64_t *a)
 {
     uint64_t number = (uint32_t)a[0];
-    if (a[3] != 8 || !valid(number))
+    if (a[3] != 8 || !number || number > SIGNAL_MAX)
         return -EINVAL;
     struct guest_action *action = &p->signals.actions[number], old = *action, new;
     if (a[1]) {
@@ -473,10 +479,9 @@ int64_t sys_rt_sigaction(struct linux_process *p, const uint64_t *a)
         if (p->owns_host &&
             (number == SIGCHLD || (old.handler == GUEST_SIG_IGN) != (new.handler == GUEST_SIG_IGN)))
             catch_host((int)number, action);
-        if (is_idle(&p->signals, (int)number)) {
-            struct signal_info unused; // what is pending is discarded, blocked or not
-            while (signal_take(p, SIGNAL_BIT(number), &unused))
-                ;
+        if (is_idle(&p->signals, (int)number)) { // what is pending is discarded, blocked or not
+            take_arrived(p);
+            discard(&p->signals, SIGNAL_BIT(number), true);
         }
     }
     return a[2] && !copy_out(p, a[2], &old, sizeof old) ? -EFAULT : 0;

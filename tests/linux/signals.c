@@ -443,6 +443,36 @@ static void stacks(void)
     raise(SIGUSR2);
 }
 
+// ---- stopping ----
+
+static void show_pending(void)
+{
+    sigset_t pending;
+    sigpending(&pending);
+    printf("pending stop %d continue %d\n", sigismember(&pending, SIGTSTP), sigismember(&pending, SIGCONT));
+}
+
+// One that stops and one that continues undo each other.
+static void stops(void)
+{
+    sigset_t set, old;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTSTP);
+    sigaddset(&set, SIGCONT);
+    sigprocmask(SIG_BLOCK, &set, &old);
+    raise(SIGTSTP);
+    show_pending();
+    raise(SIGCONT);
+    show_pending();
+    raise(SIGTSTP);
+    show_pending();
+    signal(SIGCONT, SIG_IGN);
+    kill(getpid(), SIGCONT);
+    show_pending();
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    signal(SIGCONT, SIG_DFL);
+}
+
 // ---- death ----
 
 static void die(int number)
@@ -473,6 +503,7 @@ int main(void)
     masks();
     limits();
     stacks();
+    stops();
     die(SIGTERM);
     die(SIGABRT);
     die(SIGKILL);
