@@ -78,7 +78,11 @@ int64_t sys_timer_create(struct linux_process *p, const uint64_t *a)
     int result = timer_start(p, t);
     if (result)
         return result;
-    return copy_out(p, a[2], &id, sizeof id) ? 0 : -EFAULT;
+    if (copy_out(p, a[2], &id, sizeof id))
+        return 0;
+    const uint64_t made = (uint64_t)id;
+    sys_timer_delete(p, &made);
+    return -EFAULT;
 }
 
 static bool has_timer(const struct linux_process *p, uint64_t id)

@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/times.h>
@@ -106,6 +107,8 @@ static void timers(void)
     struct itimerspec t = {{0, 5000000}, {0, 5000000}}, left;
     struct itimerval v = {{0, 0}, {10, 0}}, old;
     signal(SIGUSR1, on_signal);
+    for (int i = 0; i < 33; i++) // as many as there may be, and one more
+        SHOW(syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, (void *)8));
     SHOW(timer_create(CLOCK_MONOTONIC, &event, &timer));
     SHOW(timer_settime(timer, 0, &t, NULL));
     while (count < 3)
