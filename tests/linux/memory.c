@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -252,6 +253,26 @@ static void trampolines(void)
     printf("nested functions: %d\n", sum);
 }
 
+// What the system has does not depend on how much of it a program may have.
+static void amounts(void)
+{
+    static char text[4096];
+    struct rlimit old, little;
+    struct sysinfo info;
+    unsigned long long total = 0, left = 0;
+    getrlimit(RLIMIT_AS, &old);
+    little = (struct rlimit){1 << 16, old.rlim_max};
+    SHOW(setrlimit(RLIMIT_AS, &little));
+    SHOW(sysinfo(&info));
+    printf("total %d, free %d\n", info.totalram > 1 << 20, info.freeram <= info.totalram);
+    const int fd = open("/proc/meminfo", O_RDONLY);
+    SHOW(read(fd, text, sizeof text - 1) > 0);
+    SHOW(sscanf(text, "MemTotal: %llu kB MemFree: %llu kB", &total, &left));
+    printf("total %d, free %d\n", total > 1 << 10, left <= total);
+    close(fd);
+    SHOW(setrlimit(RLIMIT_AS, &old));
+}
+
 int main(void)
 {
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
@@ -266,5 +287,6 @@ int main(void)
     writing_code();
     vanishing_code();
     trampolines();
+    amounts();
     return 0;
 }
