@@ -101,7 +101,7 @@ static int open_in_grant(const struct grant *g, const char *canonical, int flags
             rest++;
         return open_checked(g, g->host, *rest ? rest : ".", flags, mode, resolve);
     }
-    if (flags & O_DIRECTORY)
+    if (flags & O_DIRECTORY || canonical[g->length])
         return -ENOTDIR;
     if (flags & O_CREAT && flags & O_EXCL)
         return -EEXIST;
@@ -248,6 +248,20 @@ static int walk(struct files *f, const char *path, bool follow, char canonical[P
     return 0;
 }
 
+// Opens canonical, which lies in g. What path says to be a folder in its tail is found out by the kernel.
+static int open_as(const struct grant *g, char canonical[PATH_MAX], const char *path, int flags, mode_t mode,
+                   uint64_t resolve)
+{
+    const char *tail = path_tail(path);
+    const size_t length = strlen(canonical);
+    if (length + strlen(tail) >= PATH_MAX)
+        return -ENAMETOOLONG;
+    memcpy(canonical + length, tail, strlen(tail) + 1);
+    int fd = open_in_grant(g, canonical, flags, mode, resolve);
+    canonical[length] = 0;
+    return fd;
+}
+
 // Whether to open it so would make a file where a folder is for the guest, because a grant lies below.
 static bool makes_folder(const struct files *f, const char *canonical, int flags)
 {
@@ -255,7 +269,7 @@ static bool makes_folder(const struct files *f, const char *canonical, int flags
 }
 
 // Opens path in the grants. NOT_IN_GRANT with the canonical path if no grant covers it. canonical is as well
-// that of what has been opened, maybe with a slash behind, unless its grant is plain.
+// that of what has been opened, unless its grant is plain.
 static int open_path(struct files *f, int at, const char *path, int flags, mode_t mode,
                      struct descriptor *out, char canonical[PATH_MAX])
 {
@@ -287,11 +301,9 @@ static int open_path(struct files *f, int at, const char *path, int flags, mode_
         g = special_covers(canonical) ? NULL : find_grant(f, canonical);
         if (!g || makes_folder(f, canonical, flags))
             return NOT_IN_GRANT;
-        if (path_ends_with_slash(path) && strlen(canonical) + 2 <= PATH_MAX)
-            strcat(canonical, "/"); // the kernel then asks for a folder
         const bool plain = is_plain(f, g);
         // A link may lead to another grant within this one, which the kernel does not know.
-        int fd = open_in_grant(g, canonical, flags, mode, plain ? 0 : RESOLVE_NO_SYMLINKS);
+        int fd = open_as(g, canonical, path, flags, mode, plain ? 0 : RESOLVE_NO_SYMLINKS);
         if (fd >= 0)
             return accept_host(f, fd, g, out);
         if (fd != -EXDEV && (plain || (fd != -ENOENT && fd != -ELOOP && fd != -EROFS)))
@@ -307,9 +319,7 @@ static int open_path(struct files *f, int at, const char *path, int flags, mode_
         return linked && !special_exists(f, canonical) ? -EACCES : NOT_IN_GRANT;
     if (makes_folder(f, canonical, flags))
         return NOT_IN_GRANT;
-    if (path_ends_with_slash(path))
-        flags |= O_DIRECTORY;
-    int fd = open_in_grant(g, canonical, flags, mode, RESOLVE_NO_SYMLINKS);
+    int fd = open_as(g, canonical, path, flags, mode, RESOLVE_NO_SYMLINKS);
     if (fd == -ENOENT && files_leads_to_grant(f, canonical))
         return NOT_IN_GRANT;
     return fd == -EXDEV ? -EACCES : fd < 0 ? fd : accept_host(f, fd, g, out);
@@ -321,7 +331,7 @@ int files_open(struct files *f, int at, const char *path, int flags, mode_t mode
     int result = open_path(f, at, path, flags, mode, out, canonical);
     if (result != NOT_IN_GRANT)
         return result;
-    result = special_open(f, canonical, flags, out);
+    result = special_open(f, canonical, flags | (*path_tail(path) ? O_DIRECTORY : 0), out);
     return result == -ENOENT && flags & O_CREAT ? -EACCES : result;
 }
 
@@ -331,7 +341,7 @@ int files_lookup(struct files *f, int at, const char *path, bool follow, struct 
     struct descriptor d;
     int result = open_path(f, at, path, O_PATH | (follow ? 0 : O_NOFOLLOW), 0, &d, canonical);
     if (result == NOT_IN_GRANT)
-        return special_lookup(f, canonical, object);
+        return special_lookup(f, canonical, *path_tail(path), object);
     if (!result)
         *object = (struct files_object){.host = d.host, .may_change = d.may_change};
     return result;
@@ -344,8 +354,6 @@ static bool is_fixed(const struct files *f, const struct descriptor *folder, cha
 {
     if (is_plain(f, &f->grants[folder->grant]))
         return false;
-    if (path_ends_with_slash(canonical))
-        canonical[strlen(canonical) - 1] = 0;
     if (path_append(canonical, name, strlen(name)))
         return false; // longer than the path of any grant
     const struct grant *g = find_grant(f, canonical);
@@ -359,7 +367,6 @@ int files_parent(struct files *f, int at, const char *path, struct files_place *
     *place->name = 0;
     if (!end)
         return -ENOENT;
-    place->wants_folder = path_ends_with_slash(path);
     while (end && path[end - 1] == '/')
         end--;
     size_t start = end;
@@ -370,8 +377,7 @@ int files_parent(struct files *f, int at, const char *path, struct files_place *
         return -EBUSY;
     if (length > NAME_MAX)
         return -ENAMETOOLONG;
-    memcpy(place->name, path + start, length);
-    place->name[length] = 0;
+    snprintf(place->name, sizeof place->name, "%.*s", (int)length, path + start);
     snprintf(folder, sizeof folder, "%.*s", (int)start, path);
     struct descriptor d;
     char canonical[PATH_MAX];
@@ -384,6 +390,8 @@ int files_parent(struct files *f, int at, const char *path, struct files_place *
         close(d.host);
         return -EBUSY;
     }
+    if (path_ends_with_slash(path))
+        strcat(place->name, "/");
     place->folder = d.host;
     place->writable = d.may_change;
     return 0;

@@ -93,8 +93,7 @@ bool files_leads_to_grant(const struct files *f, const char *canonical);
 struct files_place {
     int folder; // O_PATH descriptor, the caller's
     bool writable; // the grant's
-    bool wants_folder; // path ends with a slash
-    char name[NAME_MAX + 1]; // never empty, "." or ".."
+    char name[NAME_MAX + 2]; // never empty, "." or ".."; with a slash behind if path has one
 };
 // -EBUSY if that is the path of a grant or leads to one, or if there is no such component: it is "." or "..",
 // or path is the root's. Then place->name is empty.

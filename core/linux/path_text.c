@@ -39,6 +39,16 @@ bool path_ends_with_slash(const char *path)
     return length && path[length - 1] == '/';
 }
 
+const char *path_tail(const char *path)
+{
+    size_t length = strlen(path), end = length;
+    while (end && path[end - 1] == '/')
+        end--;
+    if (end && path[end - 1] == '.' && (end == 1 || path[end - 2] == '/'))
+        return "/.";
+    return end < length ? "/" : "";
+}
+
 int path_append(char canonical[PATH_MAX], const char *name, size_t length)
 {
     size_t used = strlen(canonical);

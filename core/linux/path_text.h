@@ -14,6 +14,9 @@ bool path_has_prefix(const char *path, const char *prefix, size_t length);
 bool path_rises(const char *path);
 bool path_has_dot_dot(const char *path);
 bool path_ends_with_slash(const char *path);
+// What path has behind its last name, as short as it can be written: "/" or "/." if that is to be a folder,
+// else "".
+const char *path_tail(const char *path);
 // Appends a component to a canonical path, or removes the last one for "..". 0 or -ENAMETOOLONG.
 int path_append(char canonical[PATH_MAX], const char *name, size_t length);
 // Appends all components of path.

@@ -302,10 +302,13 @@ static int64_t find_place(struct linux_process *p, uint64_t at, const char *path
         close(place->folder);
         result = -EROFS;
     }
-    if (result && creates && (result == -EROFS || result == -EACCES || result == -EBUSY) &&
-        !files_lookup(p->files, (int)at, path, false, &object)) {
-        files_object_end(&object);
-        result = -EEXIST;
+    const bool nameless = result == -EBUSY && !*place->name; // "." or "..", of what is there or not
+    if (nameless || (result && creates && (result == -EROFS || result == -EACCES || result == -EBUSY))) {
+        const int missing = files_lookup(p->files, (int)at, path, false, &object);
+        if (!missing)
+            files_object_end(&object);
+        if (missing ? nameless : creates)
+            result = missing ? missing : -EEXIST;
     }
     return result;
 }
@@ -337,9 +340,7 @@ int64_t sys_mknodat(struct linux_process *p, const uint64_t *a)
     result = find_place(p, a[0], path, true, &place);
     if (result)
         return result;
-    result = place.wants_folder
-                 ? -ENOENT
-                 : host_result(mknodat(place.folder, place.name, type | (a[2] & 01777 & ~p->umask), 0));
+    result = host_result(mknodat(place.folder, place.name, type | (a[2] & 01777 & ~p->umask), 0));
     close(place.folder);
     return result;
 }
@@ -360,9 +361,7 @@ int64_t sys_unlinkat(struct linux_process *p, const uint64_t *a)
     }
     if (result)
         return result;
-    char name[NAME_MAX + 2];
-    snprintf(name, sizeof name, "%s%s", place.name, place.wants_folder ? "/" : "");
-    result = host_result(unlinkat(place.folder, name, folder ? AT_REMOVEDIR : 0));
+    result = host_result(unlinkat(place.folder, place.name, folder ? AT_REMOVEDIR : 0));
     close(place.folder);
     return result;
 }
@@ -378,14 +377,14 @@ int64_t sys_symlinkat(struct linux_process *p, const uint64_t *a)
         result = find_place(p, a[1], path, true, &place);
     if (result)
         return result;
-    result = place.wants_folder ? -ENOENT : host_result(symlinkat(target, place.folder, place.name));
+    result = host_result(symlinkat(target, place.folder, place.name));
     close(place.folder);
     return result;
 }
 
 static int64_t rename_path(struct linux_process *p, const uint64_t *a, unsigned flags)
 {
-    char from_path[PATH_MAX], to_path[PATH_MAX], from_name[NAME_MAX + 2], to_name[NAME_MAX + 2];
+    char from_path[PATH_MAX], to_path[PATH_MAX];
     struct files_place from, to;
     int64_t result = path_at(p, a[1], from_path);
     if (!result)
@@ -396,9 +395,7 @@ static int64_t rename_path(struct linux_process *p, const uint64_t *a, unsigned 
         return result;
     result = find_place(p, a[2], to_path, false, &to);
     if (!result) {
-        snprintf(from_name, sizeof from_name, "%s%s", from.name, from.wants_folder ? "/" : "");
-        snprintf(to_name, sizeof to_name, "%s%s", to.name, to.wants_folder ? "/" : "");
-        result = host_result((int)syscall(SYS_renameat2, from.folder, from_name, to.folder, to_name, flags));
+        result = host_result((int)syscall(SYS_renameat2, from.folder, from.name, to.folder, to.name, flags));
         close(to.folder);
     }
     close(from.folder);
@@ -432,9 +429,7 @@ int64_t sys_linkat(struct linux_process *p, const uint64_t *a)
         result = object.may_change ? find_place(p, a[2], path, true, &place) : -EXDEV;
     if (!result) {
         files_host_path(object.host, link);
-        result = place.wants_folder
-                     ? -ENOENT
-                     : host_result(linkat(AT_FDCWD, link, place.folder, place.name, AT_SYMLINK_FOLLOW));
+        result = host_result(linkat(AT_FDCWD, link, place.folder, place.name, AT_SYMLINK_FOLLOW));
         close(place.folder);
     }
     files_object_end(&object);

@@ -273,7 +273,7 @@ static void write_memory(struct guest *g, FILE *out)
     const unsigned long long total = process_ram(g->process) / 1024,
                              free = process_free_ram(g->process) / 1024;
     fprintf(out, "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\n", total,
-            total - used, total - used);
+            free, free);
 }
 
 // A read-only host descriptor for text that is made now.
@@ -360,12 +360,13 @@ int special_open(struct files *f, const char *path, int flags, struct descriptor
     }
     const struct text_file *text = find_text(normal);
     bool exe = !strcmp(normal, "/proc/self/exe");
-    if (find_device(f, normal, &page) && !(flags & O_DIRECTORY))
-        return open_device(f, normal, page, flags, out);
-    if (!text && !exe)
+    const bool device = find_device(f, normal, &page);
+    if (!device && !text && !exe)
         return -ENOENT;
     if (flags & O_DIRECTORY)
         return -ENOTDIR;
+    if (device)
+        return open_device(f, normal, page, flags, out);
     if (flags & (O_ACCMODE | O_TRUNC))
         return -EACCES;
     *out = (struct descriptor){.kind = DESCRIPTOR_FILE, .never_waits = true};
@@ -379,7 +380,7 @@ int special_open(struct files *f, const char *path, int flags, struct descriptor
     return out->host < 0 ? out->host : 0;
 }
 
-int special_lookup(struct files *f, const char *path, struct files_object *object)
+static int look_up(struct files *f, const char *path, struct files_object *object)
 {
     char normal[PATH_MAX];
     bool page;
@@ -404,6 +405,16 @@ int special_lookup(struct files *f, const char *path, struct files_object *objec
         object->virtual_inode = special_virtual_inode(opened.path);
     free(opened.path);
     return 0;
+}
+
+int special_lookup(struct files *f, const char *path, bool folder, struct files_object *object)
+{
+    struct stat s;
+    int result = look_up(f, path, object);
+    if (result || !folder || object->is_virtual || fstat(object->host, &s) || S_ISDIR(s.st_mode))
+        return result;
+    files_object_end(object);
+    return -ENOTDIR;
 }
 
 // What /proc/self/fd/N points to, in the guest's names as far as there are any.

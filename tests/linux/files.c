@@ -314,6 +314,46 @@ static bool is_locked(int fd)
     return WEXITSTATUS(status);
 }
 
+// What a path says to be a folder.
+static void tails(void)
+{
+    static const char *const paths[] = {
+        "%s/l/.",           "%s/f/.",          "%s/f/",        "%s/d/../f/.",
+        "%s/d/../l/./",     "%s/l/./",         "%s/missing/.", "%s/missing/",
+        "%s/d/../missing/", "%s/f/..",         "%s/l/..",      "/dev/null/",
+        "/dev/null/.",      "/proc/self/exe/", "/dev/.",       "/proc/self/maps/"};
+    char folder[PATH_MAX / 2], path[PATH_MAX];
+    struct stat s;
+    SHOW(getcwd(folder, sizeof folder) != NULL);
+    mkdir("d", 0700);
+    symlink("d", "l");
+    close(creat("f", 0600));
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        snprintf(path, sizeof path, paths[i], folder);
+        printf("%s\n", paths[i]);
+        SHOW(lstat(path, &s) || !S_ISDIR(s.st_mode) ? -1 : 1);
+        SHOW(open(path, O_RDONLY) >= 0 ? 1 : -1);
+        if (!strstr(path, folder))
+            continue;
+        SHOW(open(path, O_WRONLY | O_CREAT, 0600) >= 0 ? 1 : -1);
+        SHOW(chmod(path, 0700));
+        SHOW(truncate(path, 0));
+        SHOW(unlink(path));
+        SHOW(rmdir(path));
+        if (strcmp(paths[i], "%s/missing/"))
+            SHOW(mkdir(path, 0700));
+        SHOW(mknod(path, S_IFREG | 0600, 0));
+        SHOW(symlink("f", path));
+        SHOW(link("f", path));
+        SHOW(rename(path, "f"));
+        SHOW(rename("f", path));
+    }
+    SHOW(access("missing", F_OK));
+    unlink("f");
+    unlink("l");
+    rmdir("d");
+}
+
 // Looking at a file does not take the locks on it away.
 static void locks(void)
 {
@@ -344,6 +384,7 @@ int main(void)
     links();
     attributes();
     locks();
+    tails();
     SHOW(open("/dev/null", O_RDWR) >= 0);
     SHOW(access("/dev/zero", R_OK | W_OK));
     FILE *t = tmpfile();
