@@ -16,7 +16,9 @@
 #error "tell here how this host makes system calls"
 #endif
 
-// The host's system call, unless *pending is set. Returns its result, -EINTR also if it was not made.
+#define NOT_MADE (-513)
+
+// The host's system call, unless *pending is set. Returns its result, NOT_MADE if it was not made.
 long blocking_interruptible_call(const atomic_bool *pending, long number, long a, long b, long c, long d,
                                  long e, long f);
 extern const char blocking_call_start[], blocking_call_end[], blocking_call_refused[];
@@ -43,7 +45,7 @@ __asm__(".text\n"
         "blocking_call_end:\n"
         "    ret\n"
         "blocking_call_refused:\n"
-        "    mov $-4, %rax\n" // -EINTR
+        "    mov $-513, %rax\n" // NOT_MADE
         "    ret\n"
         ".cfi_endproc\n"
         ".size blocking_interruptible_call, . - blocking_interruptible_call\n");
@@ -68,14 +70,16 @@ int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, 
         long result = syscall(number, a, b, c, d, e, f);
         return result < 0 ? -errno : result;
     }
+    bool made = false;
     while (!must_return(p)) {
         uint64_t start = clock_monotonic_ns();
         long result = blocking_interruptible_call(&p->guest->signal_pending, number, a, b, c, d, e, f);
         p->guest->stats.idle_ns += clock_monotonic_ns() - start;
-        if (result != -EINTR)
+        if (result != -EINTR && result != NOT_MADE)
             return result;
+        made |= result == -EINTR;
     }
-    return RESTART;
+    return made ? RESTART : RESTART_ALWAYS;
 }
 
 int64_t blocking_wait(struct linux_process *p, uint64_t deadline)
@@ -98,9 +102,11 @@ int64_t blocking_wait(struct linux_process *p, uint64_t deadline)
 bool blocking_wait_readable(struct linux_process *p, int fd)
 {
     struct pollfd wanted = {.fd = fd, .events = POLLIN};
-    while (!signal_ends_guest(p))
-        if (blocking_interruptible_call(&p->guest->signal_pending, SYS_ppoll, (long)&wanted, 1, 0, 0, 8, 0) !=
-            -EINTR)
+    while (!signal_ends_guest(p)) {
+        long result =
+            blocking_interruptible_call(&p->guest->signal_pending, SYS_ppoll, (long)&wanted, 1, 0, 0, 8, 0);
+        if (result != -EINTR && result != NOT_MADE)
             return true;
+    }
     return false;
 }

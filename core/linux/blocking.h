@@ -10,7 +10,8 @@
 struct linux_process;
 
 // A host system call. waits: it may block, so that its time counts as idle, and it is RESTART if a signal
-// that the guest has to see arrives first. What does not wait is never interrupted (signal(7)).
+// that the guest has to see interrupts it, RESTART_ALWAYS if that arrives earlier. What does not wait is
+// never interrupted (signal(7)).
 int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, long b, long c, long d,
                       long e, long f);
 // Waits for a signal, at most until the host's CLOCK_MONOTONIC reaches deadline (nanoseconds; UINT64_MAX:

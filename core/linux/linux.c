@@ -163,7 +163,7 @@ void linux_system_call(struct guest *g)
     }
     if (g->state != MACHINE_RUNNING)
         return;
-    if (result == RESTART || result == RESTART_UNHANDLED)
+    if (result == RESTART || result == RESTART_ALWAYS || result == RESTART_UNHANDLED)
         p->interrupted = (int)result;
     else if (result != KEEP_REGISTERS)
         c->x[0] = (uint64_t)result;

@@ -56,8 +56,13 @@ static int64_t poll_host(struct linux_process *p, struct pollfd *files, uint64_t
         bool forever = deadline == UINT64_MAX && !partial;
         int64_t result =
             blocking_call(p, true, SYS_ppoll, (long)files, (long)count, forever ? 0 : (long)&t, 0, 8, 0);
-        if (result == RESTART)
-            return RESTART_UNHANDLED;
+        if (result == RESTART || result == RESTART_ALWAYS) { // what is ready goes first
+            const struct timespec now_only = {0, 0};
+            const long ready = syscall(SYS_ppoll, files, count, &now_only, NULL, 8);
+            if (ready > 0)
+                return ready;
+            return result == RESTART_ALWAYS && !p->signals.restore_mask ? result : RESTART_UNHANDLED;
+        }
         if (result || (!partial && !forever && clock_monotonic_ns() >= deadline))
             return result;
     }

@@ -23,6 +23,7 @@
 
 // What a system call returns besides results and negative errnos.
 #define RESTART (-512) // interrupted by a signal: restarted if the handler says SA_RESTART, else EINTR
+#define RESTART_ALWAYS (-513) // a signal came before the call did anything: restarted behind the handler
 #define RESTART_UNHANDLED (-514) // interrupted by a signal: EINTR if it has a handler, else restarted
 #define KEEP_REGISTERS INT64_MIN // x0 is already as it should be
 
@@ -68,7 +69,7 @@ struct linux_process {
     uint64_t random_state; // for deterministic machines
     uint64_t epoch; // of the wall clock where the clock is our own, ns; 0 = not yet known
     uint64_t sleep_deadline; // of a nanosleep that was interrupted and may go on, 0 = none
-    int interrupted; // RESTART or RESTART_UNHANDLED if the last system call returned that, else 0
+    int interrupted; // the last system call's RESTART…, else 0
     struct guest_timer timers[GUEST_TIMERS];
     bool replaced; // the program that was started has replaced itself by another
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The frame that a signal handler runs on, as the aarch64 kernel lays it out (arch/arm64 uapi sigcontext.h,
 // ucontext.h): siginfo, ucontext, records of the SIMD registers and of the syndrome, and a frame record on
-// top.
+// top. And the alternate stack.
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
@@ -201,4 +202,29 @@ bool signal_frame_pop(struct linux_process *p)
     if (!signal_frame_on_altstack(p, f.sp) && !(flags & SS_ONSTACK))
         p->signals.altstack = (struct guest_altstack){f.stack_base, flags, f.stack_size};
     return true;
+}
+
+int64_t sys_sigaltstack(struct linux_process *p, const uint64_t *a)
+{
+    struct guest_altstack *stack = &p->signals.altstack;
+    uint64_t new[3], old[3] = {stack->base, stack->flags, stack->size};
+    bool in_use = signal_frame_on_altstack(p, p->guest->cpu.x[REG_SP]);
+    if (in_use)
+        old[1] |= SS_ONSTACK;
+    if (a[0]) {
+        if (!copy_in(p, a[0], new, sizeof new))
+            return -EFAULT;
+        if (in_use)
+            return -EPERM;
+        uint32_t flags = (uint32_t) new[1], mode = flags & ~GUEST_SS_AUTODISARM;
+        if (mode != 0 && mode != SS_DISABLE && mode != SS_ONSTACK)
+            return -EINVAL;
+        if (mode == SS_DISABLE)
+            *stack = (struct guest_altstack){.flags = flags};
+        else if (new[2] < 5120) // MINSIGSTKSZ of aarch64
+            return -ENOMEM;
+        else
+            *stack = (struct guest_altstack){new[0], flags, new[2]};
+    }
+    return a[1] && !copy_out(p, a[1], old, sizeof old) ? -EFAULT : 0;
 }

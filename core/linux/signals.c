@@ -388,7 +388,8 @@ static void start_handler(struct linux_process *p, const struct signal_info *inf
     struct guest_action action = s->actions[info->number];
     cpu *c = &p->guest->cpu;
     if (p->interrupted) {
-        if (p->interrupted == RESTART && action.flags & GUEST_SA_RESTART)
+        if (p->interrupted == RESTART_ALWAYS ||
+            (p->interrupted == RESTART && action.flags & GUEST_SA_RESTART))
             c->pc -= 4;
         else
             c->x[0] = (uint64_t)-EINTR;
@@ -408,11 +409,20 @@ static void start_handler(struct linux_process *p, const struct signal_info *inf
     s->blocked &= ~NEVER_BLOCKED;
 }
 
+static void restore_mask(struct signals *s)
+{
+    if (s->restore_mask)
+        s->blocked = s->saved_mask;
+    s->restore_mask = false;
+}
+
 void linux_deliver_signals(struct guest *g)
 {
     struct linux_process *p = g->process;
     struct signals *s = &p->signals;
     struct signal_info info;
+    if (!p->interrupted)
+        restore_mask(s); // nothing ended the wait early: what only the temporary mask lets through stays
     while (g->state == MACHINE_RUNNING && signal_take(p, ~s->blocked, &info)) {
         uint64_t handler = s->actions[info.number].handler;
         if (is_idle(s, info.number))
@@ -428,10 +438,7 @@ void linux_deliver_signals(struct guest *g)
         p->interrupted = 0;
         g->cpu.pc -= 4;
     }
-    if (s->restore_mask) {
-        s->restore_mask = false;
-        s->blocked = s->saved_mask;
-    }
+    restore_mask(s);
 }
 
 void linux_exception(struct guest *g, int signal, int code, uint64_t address, const char *what)
@@ -571,29 +578,4 @@ int64_t sys_rt_sigreturn(struct linux_process *p, const uint64_t *a)
         linux_exception(p->guest, SIGSEGV, sp <= GUEST_TRAMPOLINE ? SEGV_ACCERR : SEGV_MAPERR, sp,
                         "rt_sigreturn from a damaged frame");
     return KEEP_REGISTERS;
-}
-
-int64_t sys_sigaltstack(struct linux_process *p, const uint64_t *a)
-{
-    struct guest_altstack *stack = &p->signals.altstack;
-    uint64_t new[3], old[3] = {stack->base, stack->flags, stack->size};
-    bool in_use = signal_frame_on_altstack(p, p->guest->cpu.x[REG_SP]);
-    if (in_use)
-        old[1] |= SS_ONSTACK;
-    if (a[0]) {
-        if (!copy_in(p, a[0], new, sizeof new))
-            return -EFAULT;
-        if (in_use)
-            return -EPERM;
-        uint32_t flags = (uint32_t) new[1], mode = flags & ~(uint32_t)(1u << 31); // SS_AUTODISARM
-        if (mode != 0 && mode != SS_DISABLE && mode != SS_ONSTACK)
-            return -EINVAL;
-        if (mode == SS_DISABLE)
-            *stack = (struct guest_altstack){.flags = flags};
-        else if (new[2] < 5120) // MINSIGSTKSZ of aarch64
-            return -ENOMEM;
-        else
-            *stack = (struct guest_altstack){new[0], flags, new[2]};
-    }
-    return a[1] && !copy_out(p, a[1], old, sizeof old) ? -EFAULT : 0;
 }

@@ -2,6 +2,7 @@
 // Signals: faults that a handler sees and repairs, interrupted calls, masks, queues, stacks.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <poll.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -190,12 +191,13 @@ static void no_interruptions(void)
 {
     const struct itimerval often = {{0, 200}, {0, 200}}, off = {{0, 0}, {0, 0}};
     int file = open("calls", O_RDWR | O_CREAT, 0600), null = open("/dev/null", O_RDWR), failed = 0;
-    int maps = open("/proc/self/maps", O_RDONLY);
+    int maps = open("/proc/self/maps", O_RDONLY), ends[2], interrupted = 0;
     char text[100] = "";
     pid_t child = fork();
     if (!child)
         for (;;)
             pause();
+    pipe2(ends, O_NONBLOCK);
     install(SIGALRM, on_signal, 0);
     count = 0;
     setitimer(ITIMER_REAL, &often, NULL);
@@ -206,9 +208,12 @@ static void no_interruptions(void)
         failed += pread(maps, text, sizeof text, 0) < 0;
         failed += waitpid(child, NULL, WNOHANG) < 0;
         failed += flock(file, LOCK_SH | LOCK_NB) < 0;
+        interrupted += read(ends[0], text, sizeof text) < 0 && errno == EINTR;
+        interrupted += write(ends[1], text, 1) < 0 && errno == EINTR;
+        interrupted += poll(&(struct pollfd){ends[1], POLLOUT}, 1, 1000) < 0;
     }
     setitimer(ITIMER_REAL, &off, NULL);
-    printf("%d calls failed\n", failed);
+    printf("%d calls failed, %d were interrupted\n", failed, interrupted);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
 }

@@ -176,6 +176,23 @@ static void polling(void)
     SHOW(ppoll(NULL, 0, &none, NULL));
     SHOW(ppoll(NULL, 0, &long_time, &empty));
     printf("handled %d\n", count);
+    // What is ready goes before a signal that only the temporary mask lets through.
+    int full[2], e = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLIN}, got;
+    pipe(full);
+    write(full[1], "x", 1);
+    epoll_ctl(e, EPOLL_CTL_ADD, full[0], &event);
+    p[0].fd = full[0];
+    FD_ZERO(&in);
+    FD_SET(full[0], &in);
+    raise(SIGUSR1);
+    SHOW(ppoll(p, 1, &long_time, &empty));
+    SHOW(pselect(full[0] + 1, &in, NULL, NULL, &long_time, &empty));
+    SHOW(epoll_pwait(e, &got, 1, 1000, &empty));
+    printf("handled %d\n", count);
+    read(full[0], &c, 1);
+    SHOW(ppoll(p, 1, &none, &empty));
+    printf("handled %d\n", count);
     sigprocmask(SIG_UNBLOCK, &mask, NULL);
 }
 
