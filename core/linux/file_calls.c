@@ -98,14 +98,23 @@ static int64_t transfer_plain(struct linux_process *p, const struct descriptor *
                          offset, 0, (long)flags);
 }
 
+// The same of one that is to be written: a folder is never open for that.
+static const struct descriptor *written_file(struct linux_process *p, uint64_t fd, int64_t *error)
+{
+    const struct descriptor *d = plain_file(p, fd, error);
+    if (!d && *error == -EISDIR)
+        *error = -EBADF;
+    return d;
+}
+
 static int64_t transfer_vector(struct linux_process *p, uint64_t fd, int prot, const struct iovec *v,
                                int count, int64_t offset, uint64_t flags)
 {
     int64_t error = 0;
-    const struct descriptor *d = plain_file(p, fd, &error);
+    const bool write = prot == PROT_READ;
+    const struct descriptor *d = write ? written_file(p, fd, &error) : plain_file(p, fd, &error);
     if (!d)
         return error;
-    bool write = prot == PROT_READ;
     if (d->kind == DESCRIPTOR_OUTPUT)
         return write ? output(p, d, v, count) : -EBADF;
     if (!write || !d->object)
@@ -210,10 +219,11 @@ int64_t sys_lseek(struct linux_process *p, const uint64_t *a)
 int64_t sys_sendfile(struct linux_process *p, const uint64_t *a)
 {
     int64_t error = 0;
-    const struct descriptor *out = plain_file(p, a[0], &error), *in = plain_file(p, a[1], &error);
+    const struct descriptor *in = plain_file(p, a[1], &error),
+                            *out = in ? written_file(p, a[0], &error) : NULL;
     off_t offset;
-    if (!out || !in)
-        return error;
+    if (!out)
+        return error == -EISDIR ? -EINVAL : error;
     if (a[2] && !copy_in(p, a[2], &offset, sizeof offset))
         return -EFAULT;
     if (out->kind == DESCRIPTOR_OUTPUT)
@@ -273,7 +283,7 @@ int64_t sys_ftruncate(struct linux_process *p, const uint64_t *a)
 int64_t sys_fallocate(struct linux_process *p, const uint64_t *a)
 {
     int64_t error = 0;
-    const struct descriptor *d = plain_file(p, a[0], &error);
+    const struct descriptor *d = written_file(p, a[0], &error);
     if (!d)
         return error;
     if (d->object && (int64_t)a[2] >= 0 && (int64_t)a[3] > 0)
@@ -308,7 +318,8 @@ int64_t sys_sync(struct linux_process *p, const uint64_t *a)
 
 int64_t sys_syncfs(struct linux_process *p, const uint64_t *a)
 {
-    return descriptor_get(p->files, a[0]) ? 0 : -EBADF;
+    const struct descriptor *d = descriptor_get(p->files, a[0]);
+    return d && !(fcntl(d->host, F_GETFL) & O_PATH) ? 0 : -EBADF;
 }
 
 int64_t sys_fadvise64(struct linux_process *p, const uint64_t *a)
@@ -399,7 +410,7 @@ int64_t sys_close(struct linux_process *p, const uint64_t *a)
 int64_t sys_close_range(struct linux_process *p, const uint64_t *a)
 {
     uint64_t first = (uint32_t)a[0], last = (uint32_t)a[1];
-    if (first > last || a[2] & ~4ull)
+    if (first > last || a[2] & ~6ull) // CLOSE_RANGE_UNSHARE: nobody else has this table
         return -EINVAL;
     for (uint64_t fd = first; fd <= last && fd < DESCRIPTOR_MAX; fd++) {
         struct descriptor *d = descriptor_get(p->files, fd);

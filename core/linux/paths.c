@@ -246,7 +246,9 @@ int64_t sys_readlinkat(struct linux_process *p, const uint64_t *a)
         return -EINVAL;
     int64_t length;
     const struct descriptor *d = *path ? NULL : descriptor_get(p->files, a[0]);
-    if (d) {
+    if (!*path && !d) {
+        length = (int)a[0] == GUEST_AT_FDCWD ? -ENOENT : -EBADF;
+    } else if (d) {
         length = readlinkat(d->host, "", text, size);
         length = length < 0 ? -errno : length;
     } else {
@@ -515,6 +517,9 @@ int64_t sys_utimensat(struct linux_process *p, const uint64_t *a)
         return -EINVAL;
     if (a[2] && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT)
         return 0;
+    const struct descriptor *d = a[1] ? NULL : descriptor_get(p->files, a[0]);
+    if (d && fcntl(d->host, F_GETFL) & O_PATH)
+        return -EBADF;
     int64_t result = change_object(p, a[0], a[1], a[1] ? a[3] : AT_EMPTY_PATH, &object);
     if (result)
         return result;

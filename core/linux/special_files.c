@@ -301,15 +301,15 @@ static int open_made(struct files *f, const char *folder, const struct text_file
 
 // ---- opening ----
 
-// /proc/self/fd/N: opens again what descriptor N has open, never with more rights than N has.
+// /proc/self/fd/N: opens again what descriptor N has open, never with more rights than N has, or with O_PATH
+// than its grant gives.
 static int reopen(struct files *f, const struct descriptor *d, int flags, struct descriptor *out)
 {
     char path[HOST_FD_PATH_SIZE];
     int access = flags & O_ACCMODE, has = fcntl(d->host, F_GETFL);
+    const bool only_named = has & O_PATH;
     if (d->kind == DESCRIPTOR_FILE) {
-        if (has & O_PATH)
-            return -EACCES;
-        has &= O_ACCMODE;
+        has = only_named ? d->may_change ? O_RDWR : O_RDONLY : has & O_ACCMODE;
         if ((has != O_RDWR && has != access) || (flags & O_TRUNC && has == O_RDONLY))
             return -EACCES;
     } else if (d->kind == DESCRIPTOR_DIRECTORY && access != O_RDONLY) {
@@ -322,7 +322,7 @@ static int reopen(struct files *f, const struct descriptor *d, int flags, struct
         files_host_path(d->host, path);
         out->host = open(path, (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY);
     }
-    if (out->host < 0) // another user's terminal or pipe, a socket
+    if (out->host < 0 && !only_named) // another user's terminal or pipe, a socket
         out->host = fcntl(d->host, F_DUPFD_CLOEXEC, 3);
     (void)f;
     return out->host < 0 ? -errno : 0;

@@ -354,6 +354,40 @@ static void tails(void)
     rmdir("d");
 }
 
+// Descriptors that do not do what is asked of them.
+static void misused(void)
+{
+    char link[40], text[4];
+    struct stat s;
+    symlink("named", "to_named");
+    int file = open("named", O_RDWR | O_CREAT, 0600), named = open("named", O_PATH),
+        folder = open(".", O_RDONLY);
+    int to = open("to_named", O_PATH | O_NOFOLLOW);
+    off_t start = 0;
+    SHOW(write(file, "text", 4));
+    SHOW(write(folder, "x", 1));
+    SHOW(pwrite(folder, "x", 1, 0));
+    SHOW(read(folder, text, 1));
+    SHOW(fallocate(folder, 0, 0, 1));
+    SHOW(sendfile(folder, file, &start, 1));
+    SHOW(sendfile(file, folder, &start, 1));
+    SHOW(read(named, text, 1));
+    SHOW(syncfs(named));
+    SHOW(futimens(named, NULL));
+    snprintf(link, sizeof link, "/proc/self/fd/%d", named);
+    SHOW(read(open(link, O_RDONLY), text, 4)); // what was only named can be opened
+    SHOW(write(open(link, O_WRONLY), "T", 1));
+    SHOW(read(open(link, O_PATH), text, 1));
+    snprintf(link, sizeof link, "/proc/self/fd/%d", to);
+    SHOW(open(link, O_RDONLY));
+    SHOW(readlinkat(to, "", text, 4));
+    SHOW(readlinkat(500, "", text, 4));
+    SHOW(readlinkat(AT_FDCWD, "", text, 4));
+    SHOW(fstat(file, &s) ? -1 : s.st_size);
+    unlink("named");
+    unlink("to_named");
+}
+
 // Looking at a file does not take the locks on it away.
 static void locks(void)
 {
@@ -385,6 +419,7 @@ int main(void)
     attributes();
     locks();
     tails();
+    misused();
     SHOW(open("/dev/null", O_RDWR) >= 0);
     SHOW(access("/dev/zero", R_OK | W_OK));
     FILE *t = tmpfile();

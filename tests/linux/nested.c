@@ -48,6 +48,13 @@ static void keeps(const char *file)
     DENIED(EACCES, open(other, O_WRONLY));
     DENIED(EPERM, fchmod(fd, 0600));
     close(fd);
+    fd = open(file, O_PATH);
+    snprintf(other, sizeof other, "/proc/self/fd/%d", fd);
+    ALLOWED(open(other, O_RDONLY));
+    DENIED(EACCES, open(other, O_WRONLY));
+    DENIED(EACCES, open(other, O_RDWR));
+    DENIED(EACCES, open(other, O_RDONLY | O_TRUNC));
+    close(fd);
 }
 
 static void keeps_folder(const char *folder)
@@ -110,6 +117,9 @@ int main(void)
     stays("deep/ro");
     stays("to_ro/rw");
     stays("fixed");
+    stays("ro/");
+    stays("/area/./ro");
+    stays("/area/./deep/./ro/");
     DENIED(EISDIR, open("absent", O_CREAT | O_WRONLY, 0600));
     DENIED(EEXIST, mkdir("absent", 0700));
     DENIED(EROFS, open("absent/way/secret", O_WRONLY));
