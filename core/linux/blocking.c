@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -63,13 +64,10 @@ static bool must_return(struct linux_process *p)
     return signal_due(p) || atomic_load(&p->guest->stop_requested);
 }
 
-int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, long b, long c, long d,
-                      long e, long f)
+// As blocking_call, of what may wait.
+static int64_t call_until_signal(struct linux_process *p, long number, long a, long b, long c, long d, long e,
+                                 long f)
 {
-    if (!waits) {
-        long result = syscall(number, a, b, c, d, e, f);
-        return result < 0 ? -errno : result;
-    }
     bool made = false;
     while (!must_return(p)) {
         uint64_t start = clock_monotonic_ns();
@@ -80,6 +78,29 @@ int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, 
         made |= result == -EINTR;
     }
     return made ? RESTART : RESTART_ALWAYS;
+}
+
+int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, long b, long c, long d,
+                      long e, long f)
+{
+    if (!waits) {
+        long result = syscall(number, a, b, c, d, e, f);
+        return result < 0 ? -errno : result;
+    }
+    // A process in the background that blocks them gets EIO from its terminal, or goes on: the host's kernel
+    // has to know, for the guest's mask is kept here.
+    const uint64_t blocked = p->signals.blocked & (SIGNAL_BIT(SIGTTIN) | SIGNAL_BIT(SIGTTOU));
+    if (!blocked || !p->owns_host)
+        return call_until_signal(p, number, a, b, c, d, e, f);
+    sigset_t set;
+    sigemptyset(&set);
+    for (int n = SIGTTIN; n <= SIGTTOU; n++)
+        if (blocked & SIGNAL_BIT(n))
+            sigaddset(&set, n);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    const int64_t result = call_until_signal(p, number, a, b, c, d, e, f);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    return result;
 }
 
 int64_t blocking_wait(struct linux_process *p, uint64_t deadline)

@@ -2,7 +2,6 @@
 // ioctl: terminals, and the device page. Only requests that are known to be harmless reach the host (one that
 // is not: TIOCSTI types into the host's terminal).
 #include <errno.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <termios.h>
@@ -18,22 +17,6 @@ struct guest_termios {
     uint8_t line, characters[19];
 };
 _Static_assert(sizeof(struct guest_termios) == 36, "struct termios");
-
-// Changes a terminal. A process in the background is stopped by SIGTTOU for that, unless it blocks the
-// signal: the host's kernel has to know of that, as the guest's mask is otherwise kept here.
-static int64_t change_terminal(struct linux_process *p, int host, uint64_t request, const void *argument)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTTOU);
-    bool blocked = p->owns_host && p->signals.blocked & SIGNAL_BIT(SIGTTOU);
-    if (blocked)
-        sigprocmask(SIG_BLOCK, &set, NULL);
-    int64_t result = blocking_call(p, true, SYS_ioctl, host, (long)request, (long)argument, 0, 0, 0);
-    if (blocked)
-        sigprocmask(SIG_UNBLOCK, &set, NULL);
-    return result;
-}
 
 // Reads and writes size bytes at the address that the request takes.
 static int64_t pass(struct linux_process *p, int host, uint64_t request, uint64_t address, uint64_t size,
@@ -54,11 +37,13 @@ static int64_t set_group(struct linux_process *p, int host, uint64_t address)
     int group;
     if (!copy_in(p, address, &group, sizeof group))
         return -EFAULT;
+    if (group < 0)
+        return -EINVAL;
     if (group == p->pid)
         group = getpid();
     if (group != getpgrp() && !process_may_name(p, group))
         return -EPERM;
-    return change_terminal(p, host, TIOCSPGRP, &group);
+    return blocking_call(p, true, SYS_ioctl, host, TIOCSPGRP, (long)&group, 0, 0, 0);
 }
 
 int64_t sys_ioctl(struct linux_process *p, const uint64_t *a)
@@ -83,7 +68,7 @@ int64_t sys_ioctl(struct linux_process *p, const uint64_t *a)
         struct guest_termios settings;
         if (!copy_in(p, a[2], &settings, sizeof settings))
             return -EFAULT;
-        return change_terminal(p, d->host, request, &settings);
+        return blocking_call(p, true, SYS_ioctl, d->host, (long)request, (long)&settings, 0, 0, 0);
     }
     case TIOCGWINSZ: return pass(p, d->host, request, a[2], sizeof(struct winsize), false, true);
     case TIOCSWINSZ: return pass(p, d->host, request, a[2], sizeof(struct winsize), true, false);
