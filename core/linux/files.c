@@ -341,7 +341,7 @@ int files_lookup(struct files *f, int at, const char *path, bool follow, struct 
     struct descriptor d;
     int result = open_path(f, at, path, O_PATH | (follow ? 0 : O_NOFOLLOW), 0, &d, canonical);
     if (result == NOT_IN_GRANT)
-        return special_lookup(f, canonical, *path_tail(path), object);
+        return special_lookup(f, canonical, *path_tail(path), follow, object);
     if (!result)
         *object = (struct files_object){.host = d.host, .may_change = d.may_change};
     return result;

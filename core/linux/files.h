@@ -76,7 +76,8 @@ struct files_object {
     int host; // O_PATH descriptor, or that of an open file, which is lent
     bool lent; // not to be closed: that would take away the locks that the guest has on the file (fcntl(2))
     bool may_change; // it is in a writable grant
-    bool is_virtual; // a folder that exists only for the guest: host is that of its entries
+    bool is_virtual; // exists only for the guest: a folder, host is that of its entries; or a link
+    bool is_link; // and then host is what it leads to
     uint64_t virtual_inode;
     int object; // see struct descriptor
 };

@@ -127,13 +127,14 @@ static int find_object(struct linux_process *p, uint64_t at, uint64_t address, u
     return 0;
 }
 
-// What a folder shows that exists only for the guest.
+// What a folder or a link shows that exists only for the guest.
 static void show_virtual(const struct files_object *object, struct stat *s)
 {
     if (!object->is_virtual)
         return;
-    s->st_mode = S_IFDIR | 0555;
+    s->st_mode = object->is_link ? S_IFLNK | 0777 : S_IFDIR | 0555;
     s->st_ino = object->virtual_inode;
+    s->st_size = 0;
     s->st_nlink = 1; // "unknown": programs that search trees do not count on it then
 }
 
@@ -173,6 +174,7 @@ int64_t sys_statx(struct linux_process *p, const uint64_t *a)
         show_virtual(&object, &shown);
         s.stx_mode = (uint16_t)shown.st_mode;
         s.stx_ino = shown.st_ino;
+        s.stx_size = (uint64_t)shown.st_size;
         s.stx_nlink = (uint32_t)shown.st_nlink;
     }
     return result ? result : copy_out(p, a[4], &s, sizeof s) ? 0 : -EFAULT;
@@ -219,7 +221,9 @@ static int64_t access_path(struct linux_process *p, uint64_t at, uint64_t addres
         result = host_result(
             (int)syscall(SYS_faccessat2, object.host, "", mode, AT_EMPTY_PATH | (int)(flags & AT_EACCESS)));
     struct stat s;
-    if (!result && mode & W_OK && !object.may_change && !fstat(object.host, &s) && !S_ISCHR(s.st_mode))
+    const bool writable = object.may_change || (object.lent && fcntl(object.host, F_GETFL) & O_ACCMODE);
+    if (!result && mode & W_OK && !writable && !fstat(object.host, &s) &&
+        (S_ISREG(s.st_mode) || S_ISDIR(s.st_mode)))
         result = -EROFS;
     files_object_end(&object);
     return result;

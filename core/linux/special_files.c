@@ -45,22 +45,32 @@ bool special_below(const char *folder)
            is_below(folder, "/proc");
 }
 
+// What the link of /dev at path leads to; NULL if there is none.
+static const char *device_link(const char *path)
+{
+    static const char *const links[][2] = {{"/dev/fd", "/proc/self/fd"},
+                                           {"/dev/stdin", "/proc/self/fd/0"},
+                                           {"/dev/stdout", "/proc/self/fd/1"},
+                                           {"/dev/stderr", "/proc/self/fd/2"}};
+    for (size_t i = 0; i < COUNT(links); i++)
+        if (!strcmp(path, links[i][0]))
+            return links[i][1];
+    return NULL;
+}
+
 // The path with /proc/<own pid> and /proc/thread-self written as /proc/self, and /dev/fd, /dev/stdin, …
 // as what they are links to.
 static void normalize(struct files *f, const char *path, char normal[PATH_MAX])
 {
-    static const char *const standard[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+    const char *link = device_link(path);
     char own[32];
     size_t length = (size_t)snprintf(own, sizeof own, "/proc/%d", process_pid(f->guest));
-    snprintf(normal, PATH_MAX, "%s", path);
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(path, standard[i]))
-            snprintf(normal, PATH_MAX, "/proc/self/fd/%d", i);
-    if (!strcmp(path, "/dev/fd") || is_below(path, "/dev/fd"))
+    snprintf(normal, PATH_MAX, "%s", link ? link : path);
+    if (is_below(path, "/dev/fd"))
         snprintf(normal, PATH_MAX, "/proc/self/fd%s", path + 7);
     else if (!strcmp(path, own) || is_below(path, own))
         snprintf(normal, PATH_MAX, "/proc/self%s", path + length);
-    else if (is_below(path, "/proc/thread-self"))
+    else if (!strcmp(path, "/proc/thread-self") || is_below(path, "/proc/thread-self"))
         snprintf(normal, PATH_MAX, "/proc/self%s", path + 17);
 }
 
@@ -407,10 +417,16 @@ static int look_up(struct files *f, const char *path, struct files_object *objec
     return 0;
 }
 
-int special_lookup(struct files *f, const char *path, bool folder, struct files_object *object)
+int special_lookup(struct files *f, const char *path, bool folder, bool follow, struct files_object *object)
 {
     struct stat s;
+    char first;
     int result = look_up(f, path, object);
+    if (!result && !folder && !follow && special_readlink(f, path, &first, 1) >= 0) {
+        object->is_virtual = object->is_link = true;
+        object->may_change = false;
+        object->virtual_inode = special_virtual_inode(path);
+    }
     if (result || !folder || object->is_virtual || fstat(object->host, &s) || S_ISDIR(s.st_mode))
         return result;
     files_object_end(object);
@@ -430,7 +446,8 @@ static int64_t describe(struct files *f, const struct descriptor *d, char *text,
     if (length < 0)
         return -errno;
     name[length] = 0;
-    return snprintf(text, size, "%s", *name != '/' || is_below(name, "/dev") ? name : "(host file)");
+    const bool tells = *name != '/' || is_below(name, "/dev") || (d->object && !strncmp(name, "/memfd:", 7));
+    return snprintf(text, size, "%s", tells ? name : "(host file)");
 }
 
 int64_t special_readlink(struct files *f, const char *path, char *text, size_t size)
@@ -438,8 +455,10 @@ int64_t special_readlink(struct files *f, const char *path, char *text, size_t s
     char normal[PATH_MAX], target[2 * PATH_MAX];
     int64_t length = 0;
     normalize(f, path, normal);
-    const struct descriptor *d = find_descriptor(f, path);
-    if (!strcmp(path, "/proc/self"))
+    const struct descriptor *d = find_descriptor(f, normal);
+    if (device_link(path))
+        length = snprintf(target, sizeof target, "%s", normal);
+    else if (!strcmp(path, "/proc/self") || !strcmp(path, "/proc/thread-self"))
         length = snprintf(target, sizeof target, "%d", process_pid(f->guest));
     else if (!strcmp(normal, "/proc/self/exe"))
         length = snprintf(target, sizeof target, "%s", f->program);
@@ -449,8 +468,6 @@ int64_t special_readlink(struct files *f, const char *path, char *text, size_t s
         length = files_folder_path(f, &f->cwd, target, sizeof target) ? -ENOENT : (int64_t)strlen(target);
     else if (d)
         length = describe(f, d, target, sizeof target);
-    else if (strcmp(path, normal) && special_exists(f, path))
-        length = snprintf(target, sizeof target, "%s", normal);
     else
         return special_exists(f, path) ? -EINVAL : -ENOENT;
     if (length < 0)

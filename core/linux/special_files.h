@@ -18,9 +18,10 @@ bool special_device_allowed(dev_t device);
 // The inode number that a virtual folder shows.
 uint64_t special_virtual_inode(const char *path);
 
-// As files_open, files_lookup and files_readlink. -ENOENT if there is nothing. folder: it has to be one.
+// As files_open, files_lookup and files_readlink. -ENOENT if there is nothing. folder: it has to be one;
+// follow: what a link leads to.
 int special_open(struct files *f, const char *path, int flags, struct descriptor *out);
-int special_lookup(struct files *f, const char *path, bool folder, struct files_object *object);
+int special_lookup(struct files *f, const char *path, bool folder, bool follow, struct files_object *object);
 int64_t special_readlink(struct files *f, const char *path, char *text, size_t size);
 
 #endif

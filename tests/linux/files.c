@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -354,6 +355,43 @@ static void tails(void)
     rmdir("d");
 }
 
+// The links of /proc and /dev.
+static void own_links(void)
+{
+    static const char *const links[] = {"/proc/self", "/proc/self/exe", "/proc/self/fd/0", "/dev/fd",
+                                        "/dev/stdin"};
+    char path[PATH_MAX], text[PATH_MAX];
+    struct stat s;
+    struct statx x;
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+        printf("%s\n", links[i]);
+        SHOW(lstat(links[i], &s) ? -1 : S_ISLNK(s.st_mode));
+        SHOW(statx(AT_FDCWD, links[i], AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &x) ? -1
+                                                                                   : S_ISLNK(x.stx_mode));
+        SHOW(stat(links[i], &s) ? -1 : S_ISLNK(s.st_mode));
+        SHOW(readlink(links[i], text, sizeof text) > 0);
+    }
+    snprintf(path, sizeof path, "/proc/%d", getpid());
+    SHOW(readlink(path, text, sizeof text));
+    SHOW(realpath("/proc/self/fd/0", text) != NULL);
+    SHOW(strcmp(text, "/dev/null"));
+    SHOW(realpath("/dev/stdin", text) != NULL);
+    SHOW(realpath("/proc/self/cwd", text) != NULL);
+    SHOW(strcmp(text, getcwd(path, sizeof path)));
+    int file = open("written", O_RDWR | O_CREAT, 0600), ends[2];
+    pipe(ends);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    SHOW(access(path, R_OK | W_OK));
+    SHOW(realpath(path, text) != NULL);
+    SHOW(fchmodat(AT_FDCWD, path, 0640, 0));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
+    SHOW(access(path, W_OK));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", memfd_create("memory", 0));
+    text[readlink(path, text, sizeof text - 1)] = 0;
+    printf("%s\n", text);
+    unlink("written");
+}
+
 // Descriptors that do not do what is asked of them.
 static void misused(void)
 {
@@ -420,6 +458,7 @@ int main(void)
     locks();
     tails();
     misused();
+    own_links();
     SHOW(open("/dev/null", O_RDWR) >= 0);
     SHOW(access("/dev/zero", R_OK | W_OK));
     FILE *t = tmpfile();
