@@ -82,8 +82,8 @@ int64_t sys_ioctl(struct linux_process *p, const uint64_t *a)
     case TCSBRKP:
     case TCXONC:
     case TCFLSH:
-    case TIOCNOTTY:
-    case TIOCSCTTY: return ioctl(d->host, request, (int)a[2]) ? -errno : 0;
+    case TIOCNOTTY: return ioctl(d->host, request, (int)a[2]) ? -errno : 0;
+    case TIOCSCTTY: return ioctl(d->host, request, 0) ? -errno : 0; // 1 would take it from who has it
     default: return -ENOTTY;
     }
 }

@@ -98,9 +98,19 @@ static void behind(const char *name, int (*action)(void))
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argv;
     setvbuf(stdout, NULL, _IONBF, 0);
+    if (argc > 1) { // the terminal that somebody else has
+        pid_t child = fork();
+        if (!child) {
+            setsid();
+            _exit(ioctl(0, TIOCSCTTY, 1) ? errno : 0);
+        }
+        tell("taking it", child, 0);
+        return 0;
+    }
     signal(SIGTTOU, SIG_IGN);
     SHOW(isatty(0));
     SHOW(tcgetpgrp(0) == getpgrp());
