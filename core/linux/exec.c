@@ -396,10 +396,14 @@ int64_t sys_execveat(struct linux_process *p, const uint64_t *a)
     int result = copy_string(p, a[1], path, sizeof path);
     if (result)
         return result;
+    if (a[4] & ~(uint64_t)(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
+        return -EINVAL;
     if (*path)
         return execute(p, (int)a[0], path, a[2], a[3]);
     if (!(a[4] & AT_EMPTY_PATH))
         return -ENOENT;
+    if (!descriptor_get(p->files, a[0]))
+        return -EBADF;
     snprintf(text, sizeof text, "/proc/self/fd/%d", (int)a[0]);
     return execute(p, GUEST_AT_FDCWD, text, a[2], a[3]);
 }

@@ -312,6 +312,8 @@ int64_t sys_getrusage(struct linux_process *p, const uint64_t *a)
 
 int64_t sys_getpriority(struct linux_process *p, const uint64_t *a)
 {
+    if ((uint32_t)a[0] > PRIO_USER)
+        return -EINVAL;
     if ((int)a[1] && !process_may_name(p, (int)a[1]))
         return -ESRCH;
     errno = 0;
@@ -321,6 +323,8 @@ int64_t sys_getpriority(struct linux_process *p, const uint64_t *a)
 
 int64_t sys_setpriority(struct linux_process *p, const uint64_t *a)
 {
+    if ((uint32_t)a[0] > PRIO_USER)
+        return -EINVAL;
     if ((int)a[1] && (int)a[1] != p->pid)
         return process_may_name(p, (int)a[1]) ? -EPERM : -ESRCH;
     if (!p->owns_host || (int)a[0] != PRIO_PROCESS)

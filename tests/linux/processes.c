@@ -209,6 +209,15 @@ static void programs(const char *self)
     }
     waitpid(child, &status, 0);
     printf("status %d\n", WEXITSTATUS(status));
+    fflush(stdout);
+    child = fork();
+    if (!child) {
+        fexecve(open(self, O_PATH), arguments, environment);
+        _exit(127);
+    }
+    waitpid(child, &status, 0);
+    printf("named only: status %d\n", WEXITSTATUS(status));
+    SHOW(getpriority(99, 0));
     SHOW(execve("none", arguments, environment));
     SHOW(execve("/", arguments, environment));
     FILE *f = fopen("script", "w");
