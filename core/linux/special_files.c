@@ -318,6 +318,8 @@ static int reopen(struct files *f, const struct descriptor *d, int flags, struct
     char path[HOST_FD_PATH_SIZE];
     int access = flags & O_ACCMODE, has = fcntl(d->host, F_GETFL);
     const bool only_named = has & O_PATH;
+    if (flags & O_DIRECTORY && d->kind != DESCRIPTOR_DIRECTORY && d->kind != DESCRIPTOR_VIRTUAL)
+        return -ENOTDIR;
     if (d->kind == DESCRIPTOR_FILE) {
         has = only_named ? d->may_change ? O_RDWR : O_RDONLY : has & O_ACCMODE;
         if ((has != O_RDWR && has != access) || (flags & O_TRUNC && has == O_RDONLY))

@@ -383,6 +383,8 @@ static void own_links(void)
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     SHOW(access(path, R_OK | W_OK));
     SHOW(realpath(path, text) != NULL);
+    SHOW(open(path, O_RDONLY | O_DIRECTORY));
+    SHOW(open(strcat(strcpy(text, path), "/"), O_RDONLY));
     SHOW(fchmodat(AT_FDCWD, path, 0640, 0));
     snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
     SHOW(access(path, W_OK));
