@@ -244,7 +244,7 @@ static void discard(struct signals *s, uint64_t set, bool all)
             s->pending |= SIGNAL_BIT(s->queue[i].number);
             s->queue[s->queued++] = s->queue[i];
         }
-    if (atomic_load(&host.holding) == REAL_TIME_HELD)
+    if (host.owner && s == &host.owner->signals && atomic_load(&host.holding) == REAL_TIME_HELD)
         hold(s);
 }
 
