@@ -384,14 +384,16 @@ bool output_close(struct output *o, struct session *s)
     if (o->audio) {
         good &= audio_files_close(o->audio);
     }
+    const char *recorded = NULL;
     if (o->whole && options->csv) {
-        good &= report_unwritten(
-            (options->mangohud ? record_write_mangohud : record_write_csv)(o->whole, options->csv),
-            options->csv);
+        bool written = (options->mangohud ? record_write_mangohud : record_write_csv)(o->whole, options->csv);
+        good &= report_unwritten(written, options->csv);
+        recorded = written ? options->csv : NULL;
     }
     if (o->whole && options->json) {
-        good &= report_unwritten(
-            record_write_json(o->whole, options->json, o->launch, o->settings, timed_tics(s)), options->json);
+        bool written = record_write_json(o->whole, options->json, o->launch, o->settings, timed_tics(s));
+        good &= report_unwritten(written, options->json);
+        recorded = written && !recorded ? options->json : recorded;
     }
     if (options->stats) {
         good &= report_unwritten(stats_write(s, options->stats), options->stats);
@@ -405,8 +407,10 @@ bool output_close(struct output *o, struct session *s)
             good = false;
         }
     }
+    if (recorded) {
+        report_recording(o, recorded);
+    }
     if (o->whole) {
-        report_recording(o, options->csv ? options->csv : options->json);
         record_free(o->whole);
     }
     release(o);
