@@ -17,9 +17,10 @@
 #error "tell here how this host makes system calls"
 #endif
 
-#define NOT_MADE (-513)
+#define LEAVE_WITH_TEXT(result) "    mov $" #result ", %rax\n    ret\n"
+#define LEAVE_WITH(result) LEAVE_WITH_TEXT(result)
 
-// The host's system call, unless *pending is set. Returns its result, NOT_MADE if it was not made.
+// The host's system call, unless *pending is set. Returns its result, RESTART_ALWAYS if it was not made.
 long blocking_interruptible_call(const atomic_bool *pending, long number, long a, long b, long c, long d,
                                  long e, long f);
 extern const char blocking_call_start[], blocking_call_end[], blocking_call_refused[];
@@ -45,11 +46,9 @@ __asm__(".text\n"
         "    syscall\n"
         "blocking_call_end:\n"
         "    ret\n"
-        "blocking_call_refused:\n"
-        "    mov $-513, %rax\n" // NOT_MADE
-        "    ret\n"
-        ".cfi_endproc\n"
-        ".size blocking_interruptible_call, . - blocking_interruptible_call\n");
+        "blocking_call_refused:\n" LEAVE_WITH(
+            RESTART_ALWAYS) ".cfi_endproc\n"
+                            ".size blocking_interruptible_call, . - blocking_interruptible_call\n");
 
 void blocking_interrupt(void *host_context)
 {
@@ -73,7 +72,7 @@ static int64_t call_until_signal(struct linux_process *p, long number, long a, l
         uint64_t start = clock_monotonic_ns();
         long result = blocking_interruptible_call(&p->guest->signal_pending, number, a, b, c, d, e, f);
         p->guest->stats.idle_ns += clock_monotonic_ns() - start;
-        if (result != -EINTR && result != NOT_MADE)
+        if (result != -EINTR && result != RESTART_ALWAYS)
             return result;
         made |= result == -EINTR;
     }
@@ -126,7 +125,7 @@ bool blocking_wait_readable(struct linux_process *p, int fd)
     while (!signal_ends_guest(p)) {
         long result =
             blocking_interruptible_call(&p->guest->signal_pending, SYS_ppoll, (long)&wanted, 1, 0, 0, 8, 0);
-        if (result != -EINTR && result != NOT_MADE)
+        if (result != -EINTR && result != RESTART_ALWAYS)
             return true;
     }
     return false;
