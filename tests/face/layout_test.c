@@ -216,15 +216,14 @@ static void overlays(void)
                     (struct overlay_switch){"dispatch hybrid", 1, {88.88, 0}, {188.88, 0}, bits % 3 * 50U};
                 snprintf(where, sizeof where, "%dx%d %s font, preset %d, corner %d, state %d", width, height,
                          fonts_are_built_in(app.fonts) ? "built-in" : "B612", preset, corner, bits);
+                struct overlay_status page = status;
+                page.written_over = true;
+                page.paused = false;
                 begin();
-                status.written_over = true;
-                status.paused = false;
-                overlay_layout(sheet, o, &status);
+                overlay_layout(sheet, o, &page);
                 if (preset == OVERLAY_MINI && sheet->count) {
                     complain("the strip is over the game's text", "");
                 }
-                status.written_over = false;
-                status.paused = bits & 1;
                 begin();
                 overlay_layout(sheet, o, &status);
                 const struct sheet_item *first = sheet->count ? &sheet->items[status.paused ? 3 : 0] : NULL;
