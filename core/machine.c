@@ -258,8 +258,10 @@ machine *machine_create(const struct machine_config *config, struct error *error
     struct guest *g = &m->guest;
     g->host = &host;
     g->config = *config;
+    if (!g->config.ram)
+        g->config.ram = 1ull << 30;
     pthread_mutex_init(&m->publish_lock, NULL);
-    if (memory_create(&g->memory, config->ram ? config->ram : 1ull << 30) != 0) {
+    if (memory_create(&g->memory, g->config.ram) != 0) {
         error_set(error,
                   "the host denied 20 GiB of address space (not memory) for the guest: %s; "
                   "raise the limit that `ulimit -v` shows",

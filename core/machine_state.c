@@ -236,8 +236,8 @@ bool machine_load(machine *m, const void *data, size_t size, struct error *error
     if (!s.failed)
         rest = machine_plan_rest(m, &s);
     if (!s.failed)
-        memory = memory_plan_load(&g->memory, g->config.device ? devices_fd(g->devices) : -1,
-                                  g->config.ram ? g->config.ram : 1ull << 30, &s);
+        memory =
+            memory_plan_load(&g->memory, g->config.device ? devices_fd(g->devices) : -1, g->config.ram, &s);
     if (s.failed) {
         machine_free_rest(rest);
         return error_set(error, "%s", s.error.text);

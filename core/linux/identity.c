@@ -229,15 +229,10 @@ int64_t sys_capset(struct linux_process *p, const uint64_t *a)
 
 // ---- limits ----
 
-uint64_t process_ram(const struct linux_process *p)
-{
-    return p->guest->config.ram ? p->guest->config.ram : 1u << 30;
-}
-
 uint64_t process_free_ram(const struct linux_process *p)
 {
     const struct memory *m = &p->guest->memory;
-    const uint64_t used = m->mapped + m->shared_bytes(m->shared_owner, false), ram = process_ram(p);
+    const uint64_t used = m->mapped + m->shared_bytes(m->shared_owner, false), ram = p->guest->config.ram;
     return used < ram ? ram - used : 0;
 }
 
@@ -246,7 +241,7 @@ static void apply_limit(struct linux_process *p, int which)
 {
     const struct guest_limit *l = &p->limits[which];
     if (which == RLIMIT_AS) {
-        const uint64_t ram = process_ram(p);
+        const uint64_t ram = p->guest->config.ram;
         p->guest->memory.limit = l->current < ram ? l->current : ram;
     } else if ((which == RLIMIT_CPU || which == RLIMIT_FSIZE) && p->owns_host) {
         struct rlimit host;
@@ -434,7 +429,7 @@ int64_t sys_sysinfo(struct linux_process *p, const uint64_t *a)
         uint64_t total_high, free_high;
         uint32_t unit;
     } info = {.uptime = (int64_t)(clock_monotonic_ns() / 1000000000u),
-              .total = process_ram(p),
+              .total = p->guest->config.ram,
               .free = process_free_ram(p),
               .processes = 1,
               .unit = 1};

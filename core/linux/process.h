@@ -106,8 +106,7 @@ bool process_has_children(struct linux_process *p);
 // Puts all limits of p->limits in force.
 void process_apply_limits(struct linux_process *p);
 
-// Bytes of memory that the machine has, whatever RLIMIT_AS says, and those that the guest has not got yet.
-uint64_t process_ram(const struct linux_process *p);
+// Bytes of the machine's memory, whatever RLIMIT_AS says, that the guest has not got yet.
 uint64_t process_free_ram(const struct linux_process *p);
 
 // The host's clock for one that the guest names, of its own processor time or of the system's, or -EINVAL.

@@ -280,8 +280,7 @@ static void write_processor(struct guest *g, FILE *out)
 
 static void write_memory(struct guest *g, FILE *out)
 {
-    const unsigned long long total = process_ram(g->process) / 1024,
-                             free = process_free_ram(g->process) / 1024;
+    const unsigned long long total = g->config.ram / 1024, free = process_free_ram(g->process) / 1024;
     fprintf(out, "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\n", total,
             free, free);
 }
