@@ -381,6 +381,7 @@ void controls_perform(struct app *app, enum action action, unsigned input)
         toast_add(&app->toasts, app->all_keys ? "all keys go to the game; %s ends that" : "our keys are back",
                   settings->direct[action]);
         input_release_all(&app->input, app->session);
+        pads_resend(&app->pads);
         break;
     case ACTION_QUIT: controls_quit(app); break;
     default: break;

@@ -91,6 +91,7 @@ void game_states_follow(struct app *app)
     app->jumps = state.jumps;
     app->dirty = true;
     input_resend(&app->input, app->session);
+    pads_resend(&app->pads);
     overlay_reset(&app->overlay, app->session);
 }
 

@@ -21,61 +21,83 @@ void pads_open(struct pads *p, int dead_zone, bool rumble)
 void pads_close(struct pads *p)
 {
     for (int i = 0; i < PADS; i++) {
-        if (p->open[i]) {
-            SDL_GameControllerClose(p->open[i]);
+        if (p->pads[i].controller) {
+            SDL_GameControllerClose(p->pads[i].controller);
         }
     }
-    memset(p->open, 0, sizeof p->open);
+    memset(p->pads, 0, sizeof p->pads);
+}
+
+// The place of a controller, or with NULL a free one; NULL: there is none.
+static struct pad *place_of(struct pads *p, const SDL_GameController *controller)
+{
+    for (int i = 0; i < PADS; i++) {
+        if (p->pads[i].controller == controller) {
+            return &p->pads[i];
+        }
+    }
+    return NULL;
+}
+
+// The pad of an event, or NULL.
+static struct pad *pad_of(struct pads *p, SDL_JoystickID which)
+{
+    SDL_GameController *controller = SDL_GameControllerFromInstanceID(which);
+    return controller ? place_of(p, controller) : NULL;
 }
 
 static void add(struct pads *p, int device)
 {
-    int free_place = 0;
     SDL_GameController *pad = SDL_GameControllerOpen(device);
-    for (int i = 0; i < PADS && pad; i++) {
-        if (p->open[i] == pad) { // opened a second time
-            SDL_GameControllerClose(pad);
-            return;
-        }
+    if (pad && place_of(p, pad)) { // opened a second time
+        SDL_GameControllerClose(pad);
+        return;
     }
-    while (free_place < PADS && p->open[free_place]) {
-        free_place++;
-    }
-    if (!pad || free_place == PADS) {
+    struct pad *place = place_of(p, NULL);
+    if (!pad || !place) {
         log_line(LOG_WARNING, "a pad cannot be used: %s", pad ? "there are too many" : SDL_GetError());
         SDL_GameControllerClose(pad);
         return;
     }
-    p->open[free_place] = pad;
+    *place = (struct pad){.controller = pad};
     p->changed = true; // the guest hears that there is one
     log_line(LOG_INFO, "pad: %s", SDL_GameControllerName(pad));
 }
 
 static bool drop(struct pads *p, SDL_JoystickID which)
 {
-    SDL_GameController *pad = SDL_GameControllerFromInstanceID(which);
-    for (int i = 0; pad && i < PADS; i++) {
-        if (p->open[i] == pad) {
-            SDL_GameControllerClose(pad);
-            p->open[i] = NULL;
-            pads_rest(p);
-            return true;
-        }
+    struct pad *pad = pad_of(p, which);
+    if (!pad) {
+        return false;
     }
-    return false;
+    SDL_GameControllerClose(pad->controller);
+    pad->controller = NULL;
+    pads_rest(p);
+    return true;
+}
+
+static int furthest(const struct pads *p, unsigned axis)
+{
+    int value = 0;
+    for (int i = 0; i < PADS; i++) {
+        value = p->pads[i].axes[axis] > value ? p->pads[i].axes[axis] : value;
+    }
+    return value;
 }
 
 static unsigned axis(struct pads *p, const SDL_ControllerAxisEvent *event, bool *down)
 {
+    struct pad *pad = pad_of(p, event->which);
+    if (!pad || event->axis >= SDL_CONTROLLER_AXIS_MAX) {
+        return 0;
+    }
+    pad->axes[event->axis] = event->value;
     if (event->axis != SDL_CONTROLLER_AXIS_TRIGGERLEFT && event->axis != SDL_CONTROLLER_AXIS_TRIGGERRIGHT) {
-        if (event->axis < SDL_CONTROLLER_AXIS_MAX) {
-            p->axes[event->axis] = event->value;
-            p->changed = true;
-        }
+        p->changed = true;
         return 0;
     }
     bool right = event->axis == SDL_CONTROLLER_AXIS_TRIGGERRIGHT;
-    bool pulled = event->value >= (p->triggers[right] ? LET_GO : PULLED);
+    bool pulled = furthest(p, event->axis) >= (p->triggers[right] ? LET_GO : PULLED);
     if (pulled == p->triggers[right]) {
         return 0;
     }
@@ -110,10 +132,18 @@ void pads_answer(struct pads *p, unsigned input, bool held)
 // A stick: nothing within the dead zone, which is round, and from its edge on 0 to 1.
 static void position(const struct pads *p, SDL_GameControllerAxis x_axis, double *x, double *y)
 {
-    double dead = p->dead_zone / 100.0;
-    *x = (double)p->axes[x_axis] / AXIS_MOST;
-    *y = (double)p->axes[x_axis + 1] / AXIS_MOST;
-    double distance = sqrt(*x * *x + *y * *y);
+    double dead = p->dead_zone / 100.0, distance = 0;
+    *x = *y = 0;
+    for (int i = 0; i < PADS; i++) {
+        double of_x = (double)p->pads[i].axes[x_axis] / AXIS_MOST;
+        double of_y = (double)p->pads[i].axes[x_axis + 1] / AXIS_MOST;
+        double of_pad = sqrt(of_x * of_x + of_y * of_y);
+        if (of_pad > distance) {
+            distance = of_pad;
+            *x = of_x;
+            *y = of_y;
+        }
+    }
     double strength = distance <= dead ? 0 : fmin((distance - dead) / (1 - dead), 1);
     double scale = distance > 0 ? strength / distance : 0;
     *x *= scale;
@@ -149,9 +179,16 @@ void pads_flush(struct pads *p, struct session *s, bool covered)
 
 void pads_rest(struct pads *p)
 {
-    memset(p->axes, 0, sizeof p->axes);
+    for (int i = 0; i < PADS; i++) {
+        memset(p->pads[i].axes, 0, sizeof p->pads[i].axes);
+    }
     memset(p->triggers, 0, sizeof p->triggers);
     p->answers = 0;
+    p->changed = true;
+}
+
+void pads_resend(struct pads *p)
+{
     p->changed = true;
 }
 
@@ -159,8 +196,8 @@ void pads_hurt(struct pads *p, int points)
 {
     int strength = 0x3000 + points * 0x800;
     for (int i = 0; p->rumble && i < PADS; i++) {
-        if (p->open[i]) {
-            SDL_GameControllerRumble(p->open[i], (Uint16)(strength < 0xffff ? strength : 0xffff),
+        if (p->pads[i].controller) {
+            SDL_GameControllerRumble(p->pads[i].controller, (Uint16)(strength < 0xffff ? strength : 0xffff),
                                      (Uint16)(strength < 0xffff ? strength : 0xffff),
                                      (Uint32)(points < 50 ? 100 + 6 * points : 400));
         }

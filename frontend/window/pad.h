@@ -10,9 +10,14 @@
 
 enum { PADS = 8 };
 
+struct pad {
+    SDL_GameController *controller; // NULL: none
+    int16_t axes[SDL_CONTROLLER_AXIS_MAX];
+};
+
+// Of two pads that move the same stick or trigger, the one counts that moves it further.
 struct pads {
-    SDL_GameController *open[PADS];
-    int16_t axes[SDL_CONTROLLER_AXIS_MAX]; // of the pad whose axis moved last
+    struct pad pads[PADS];
     bool triggers[2]; // pulled
     unsigned answers; // held for menus: bit 0 yes, 1 back
     bool changed, covered; // since, and at, the last pads_flush
@@ -36,6 +41,8 @@ void pads_answer(struct pads *p, unsigned input, bool held);
 void pads_flush(struct pads *p, struct session *s, bool covered);
 // Lets the sticks rest until they are moved again.
 void pads_rest(struct pads *p);
+// The guest has forgotten where the sticks are: it is told again.
+void pads_resend(struct pads *p);
 
 // Shakes all pads after a loss of so many points of health.
 void pads_hurt(struct pads *p, int points);

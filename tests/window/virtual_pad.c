@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The window's program with a pad that is not there (the linker's --wrap): it does what the lines say that
-// are appended to the file PAD ("add", "remove", "axis N VALUE", "button N 0|1"), and when it shakes a line
-// is appended to PAD_SHAKES. "drop PATH" drops a file on the window.
+// The window's program with pads that are not there (the linker's --wrap): they do what the lines say that
+// are appended to the file PAD ("add", "remove", "axis N VALUE", "button N 0|1": what "pad 0|1" has named,
+// at first 0), and when one shakes a line is appended to PAD_SHAKES. "drop PATH" drops a file on the window.
 #include <SDL.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,20 +20,27 @@ static int shake(void *user, Uint16 low, Uint16 high)
 
 static void obey(const char *line)
 {
-    static int device = -1;
-    static SDL_Joystick *pad;
+    static SDL_Joystick *pads[2];
+    static int named;
+    SDL_Joystick *pad = pads[named];
     int number, value;
-    if (strncmp(line, "add", 3) == 0) {
+    if (sscanf(line, "pad %d", &number) == 1) {
+        named = number == 1;
+    } else if (strncmp(line, "add", 3) == 0) {
         SDL_VirtualJoystickDesc desc = {.version = SDL_VIRTUAL_JOYSTICK_DESC_VERSION,
                                         .type = SDL_JOYSTICK_TYPE_GAMECONTROLLER,
                                         .naxes = SDL_CONTROLLER_AXIS_MAX,
                                         .nbuttons = SDL_CONTROLLER_BUTTON_MAX,
                                         .Rumble = shake};
-        device = SDL_JoystickAttachVirtualEx(&desc);
-        pad = SDL_JoystickOpen(device);
+        pads[named] = SDL_JoystickOpen(SDL_JoystickAttachVirtualEx(&desc));
     } else if (strncmp(line, "remove", 6) == 0) {
-        SDL_JoystickClose(pad);
-        SDL_JoystickDetachVirtual(device);
+        for (int device = 0; device < SDL_NumJoysticks(); device++) {
+            if (SDL_JoystickGetDeviceInstanceID(device) == SDL_JoystickInstanceID(pad)) {
+                SDL_JoystickClose(pad);
+                SDL_JoystickDetachVirtual(device);
+                break;
+            }
+        }
     } else if (strncmp(line, "drop ", 5) == 0) {
         SDL_Event event = {.drop = {.type = SDL_DROPFILE, .file = SDL_strdup(line + 5)}};
         event.drop.file[strcspn(event.drop.file, "\n")] = '\0';
