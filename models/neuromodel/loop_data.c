@@ -11,15 +11,14 @@
 #include "loop_data.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
 #include "core/loops/propose/loop_code.h"
+#include "frontend/base/paths.h"
 
 static const char first_line[] = "loops 1";
 
@@ -239,19 +238,17 @@ static void write_sample(FILE *file, const struct loop_sample *s)
     fputc('\n', file);
 }
 
-static bool write_samples(FILE *file, const void *of)
-{
-    const struct loop_data *data = of;
-    fprintf(file, "%s\n", first_line);
-    for (size_t i = 0; i < data->count; i++)
-        write_sample(file, &data->samples[i]);
-    return true;
-}
-
 bool loop_data_write(const char *path, const struct loop_data *data, struct error *error)
 {
-    return file_replace(AT_FDCWD, path, 0666, false, write_samples, data) ||
-           error_set(error, "cannot write %s: %s", path, strerror(errno));
+    struct new_file file;
+    bool good = new_file_open(&file, path);
+    if (good) {
+        fprintf(file.stream, "%s\n", first_line);
+        for (size_t i = 0; i < data->count; i++)
+            write_sample(file.stream, &data->samples[i]);
+        good = new_file_commit(&file);
+    }
+    return good || error_set(error, "cannot write %s: %s", path, strerror(errno));
 }
 
 // ---- in memory ----

@@ -4,12 +4,14 @@
 #include "loop_tool.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/clock.h"
 #include "core/loops/propose/loop_code.h"
 #include "frontend/base/host.h"
+#include "frontend/base/paths.h"
 #include "loop_build.h"
 #include "loop_image.h"
 
@@ -207,12 +209,14 @@ static bool write_recipe(struct generation *g, const char *path, uint64_t progra
     cJSON_AddNumberToObject(json, "samples", (double)g->data.count);
     cJSON_AddItemToObject(json, "classes", count_classes(&g->data));
     char *printed = cJSON_Print(json);
-    FILE *file = fopen(path, "w");
-    bool good = file && printed && fprintf(file, "%s\n", printed) > 0;
-    if (file)
-        good &= fclose(file) == 0;
+    struct new_file file;
+    bool good = printed && new_file_open(&file, path);
+    if (good) {
+        fprintf(file.stream, "%s\n", printed);
+        good = new_file_commit(&file);
+    }
     if (!good)
-        error_set(&g->error, "cannot write %s", path);
+        error_set(&g->error, "cannot write %s: %s", path, strerror(errno));
     else
         printf("%s\n", printed);
     cJSON_free(printed);

@@ -11,6 +11,7 @@
 #include "core/isa/isa.h"
 #include "dispatch_tool.h"
 #include "frontend/base/prefix.h"
+#include "frontend/base/streams.h"
 #include "loop_tool.h"
 #include "loop_train.h"
 #include "words.h"
@@ -200,7 +201,7 @@ static int run_collect(int argc, char **argv, struct tool_options *options)
     return loop_collect(options);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         print_usage(stdout);
@@ -232,24 +233,35 @@ int main(int argc, char **argv)
         return usage_error("no such model: ", name);
     if (strcmp(command, "info") == 0)
         return run_info(name, &options);
-    tool_command *run;
+    tool_command *work;
     if (strcmp(command, "train") == 0 && !name && options.online)
         return loops_train_online(&options);
     if (strcmp(command, "generate") == 0)
-        run = model ? model->generate : NULL;
+        work = model ? model->generate : NULL;
     else if (strcmp(command, "train") == 0)
-        run = model ? model->train : NULL;
+        work = model ? model->train : NULL;
     else if (strcmp(command, "verify") == 0)
-        run = model ? model->verify : NULL;
+        work = model ? model->verify : NULL;
     else if (strcmp(command, "eval") == 0)
-        run = model ? model->eval : NULL;
+        work = model ? model->eval : NULL;
     else
         return usage_error("no such command: ", command);
     if (!model)
         return usage_error("a model is missing", "");
-    if (!run) {
+    if (!work) {
         fprintf(stderr, "neuromodel: %s has no command %s\n", name, command);
         return 1;
     }
-    return run(&options);
+    return work(&options);
+}
+
+int main(int argc, char **argv)
+{
+    streams_hold();
+    int status = run(argc, argv);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
+        fprintf(stderr, "neuromodel: cannot write to standard output: %s\n", strerror(errno));
+        status = 1;
+    }
+    return status;
 }

@@ -66,6 +66,20 @@ test_loop_refusals() {
         says 'damaged.txt:2' "$tool" collect --data-folder "$data" --out damaged.txt trips
 }
 
+# Only a file is replaced by what is made: a pipe or device gets it, and a link stays one.
+test_loop_outputs() {
+    : > linked.txt
+    ln -s linked.txt link.txt
+    succeeds 'loops go to a file' "$tool" generate library-loops --data-folder "$data" --out link.txt
+    succeeds 'where a link leads' [ -L link.txt -a -s linked.txt ]
+    mkfifo pipe
+    cat pipe > piped &
+    succeeds 'loops go to a pipe' "$tool" generate library-loops --data-folder "$data" --out pipe
+    succeeds 'which gets the same' until_true 5 cmp -s link.txt piped
+    succeeds 'a full disk is told where a table was to be printed' \
+        says 'standard output: No space left' sh -c "'$tool' info > /dev/full"
+}
+
 # Entries and trips of a program that is known.
 test_loop_trips() {
     local level
