@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/engine/engine.h"
+#include "core/engine/stencil/block.h"
 #include "core/engine/translate/translate.h"
 #include "core/loops/optimizer.h"
 #include "core/loops/trace.h"
@@ -163,6 +164,33 @@ static void update_entering(machine *m)
     set_entering(m, g->translating && machine_may_enter(m));
 }
 
+static bool blocks_are_used_up(const struct guest *g)
+{
+    return g->blocks && blocks_are_full(g->blocks);
+}
+
+static bool has_to_renew(const struct guest *g)
+{
+    return !translator_is_copy() &&
+           (blocks_are_used_up(g) || (g->translator && translate_is_used_up(g->translator)));
+}
+
+// Programs that make code go on making it, while memory for ours only fills up: now and then it begins anew.
+static void renew_code(machine *m)
+{
+    struct guest *g = &m->guest;
+    if (g->translator && translate_is_used_up(g->translator)) {
+        stop_translator(m);
+        start_translator(m, way_back_is_denied(m));
+    }
+    if (blocks_are_used_up(g)) {
+        struct blocks *blocks = g->blocks;
+        interp_decode_anew(g);
+        g->blocks = NULL;
+        blocks_destroy(blocks);
+    }
+}
+
 static uint32_t trace_wanted(const machine *m)
 {
     return atomic_load_explicit(&m->trace_wanted, memory_order_relaxed);
@@ -177,6 +205,8 @@ void machine_follow_engine(machine *m)
         switch_engine(m);
     if (g->verify != machine_get_verify(m))
         switch_verify(m);
+    if (has_to_renew(g))
+        renew_code(m);
     way_back_keep(m);
     update_entering(m);
 }
@@ -185,5 +215,6 @@ bool machine_wants_engine(const machine *m)
 {
     const struct guest *g = &m->guest;
     return trace_wanted(m) != m->trace_tried || g->translating != wants_translation(m) ||
-           g->verify != machine_get_verify(m) || way_back_is_due(m) || !machine_may_enter(m);
+           g->verify != machine_get_verify(m) || has_to_renew(g) || way_back_is_due(m) ||
+           !machine_may_enter(m);
 }

@@ -4,6 +4,12 @@
 #include <pthread.h>
 
 static unsigned count;
+static bool has_copies;
+
+static void note_copy(void)
+{
+    has_copies = true;
+}
 
 static void note_fork(void)
 {
@@ -12,7 +18,7 @@ static void note_fork(void)
 
 static void watch(void)
 {
-    pthread_atfork(NULL, NULL, note_fork);
+    pthread_atfork(NULL, note_copy, note_fork);
 }
 
 void forks_watch(void)
@@ -24,4 +30,9 @@ void forks_watch(void)
 unsigned forks_count(void)
 {
     return count;
+}
+
+bool forks_has_copies(void)
+{
+    return has_copies;
 }

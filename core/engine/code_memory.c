@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "code_memory.h"
 
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -88,8 +87,10 @@ size_t code_memory_take(struct code_memory *m, size_t size, size_t alignment)
     if (m->forks != forks_count())
         part(m);
     size_t at = (m->used + alignment - 1) & ~(alignment - 1);
-    if (at > m->size || size > m->size - at)
+    if (at > m->size || size > m->size - at) {
+        m->is_full = true;
         return SIZE_MAX;
+    }
     m->used = at + size;
     if (m->used > m->populated) // what has been written would be resident twice
         madvise(m->write, at & ~(size_t)(PAGE_BYTES - 1), MADV_DONTNEED);

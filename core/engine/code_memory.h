@@ -3,6 +3,7 @@
 #ifndef CORE_ENGINE_CODE_MEMORY_H
 #define CORE_ENGINE_CODE_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,7 @@ struct code_memory {
     uint8_t *write; // the same pages, writable
     size_t size, used;
     size_t populated; // up to here its pages are there: a fault for each would cost more
+    bool is_full; // something has found no room
     const char *name; // of what is mapped
     unsigned forks; // forks_count of the process that what is left belongs to
 };

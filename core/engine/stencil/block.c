@@ -2,10 +2,10 @@
 #include "block.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/forks.h"
 #include "core/engine/code_memory.h"
 #include "core/isa/cpu.h"
 #include "core/state/memory.h"
@@ -48,13 +48,6 @@ struct blocks {
     uint32_t target_lists[TARGET_LISTS]; // the first of each; what is near in the program is near here
 };
 
-static bool has_copy; // a process that has this one's code memory, too
-
-static void note_fork(void)
-{
-    has_copy = true;
-}
-
 // In front of a block's code, its door, behind where the code of each of its instructions ends (uint16_t).
 struct head {
     uint32_t pc; // of its first instruction
@@ -69,9 +62,14 @@ static const void *called(const struct blocks *b, enum insn id)
     return returns ? handler : NULL;
 }
 
+bool blocks_are_full(const struct blocks *b)
+{
+    return b->memory.code && b->memory.size - b->memory.used < ROOM;
+}
+
 bool blocks_can(const struct blocks *b, enum insn id)
 {
-    return b->memory.size - b->memory.used >= ROOM && (b->level->first[id] || called(b, id));
+    return b->memory.code && !blocks_are_full(b) && (b->level->first[id] || called(b, id));
 }
 
 // ---- which variant ----
@@ -392,7 +390,7 @@ static void note_door(struct blocks *b, uint32_t door, uint32_t pc)
         return;
     const bool was_there = t->door;
     t->door = door;
-    for (uint32_t *next = &t->exits; *next && !has_copy;) {
+    for (uint32_t *next = &t->exits; *next && !forks_has_copies();) {
         const struct exit *e = &b->exits[*next];
         if (was_there && is_replaced(b, e)) {
             *next = e->next;
@@ -580,7 +578,6 @@ struct blocks *blocks_create(const void *code, block_handler *handler)
     b->targets = calloc(TARGETS_MOST + 1, sizeof *b->targets);
     if (b->starts && b->exits && b->targets)
         code_memory_create(&b->memory, MEMORY_BYTES, code);
-    pthread_atfork(NULL, note_fork, NULL);
     const struct stencil *dispatch = &b->level->all[b->level->dispatch];
     size_t at = b->dispatch = code_memory_take(&b->memory, dispatch->size, ALIGNMENT);
     if (at != SIZE_MAX)

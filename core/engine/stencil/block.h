@@ -25,6 +25,10 @@ typedef const void *block_handler(enum insn id, bool *returns);
 struct blocks *blocks_create(const void *code, block_handler *handler);
 void blocks_destroy(struct blocks *b);
 
+// Whether there is no room for more. What was made for code that the guest has changed since is not given
+// back.
+bool blocks_are_full(const struct blocks *b);
+
 // Whether an instruction can be part of a block, as a rule; none can when there is no more room.
 bool blocks_can(const struct blocks *b, enum insn id);
 
@@ -51,6 +55,11 @@ static inline struct blocks *blocks_create(const void *code, block_handler *hand
 static inline void blocks_destroy(struct blocks *b)
 {
     (void)b;
+}
+static inline bool blocks_are_full(const struct blocks *b)
+{
+    (void)b;
+    return false;
 }
 static inline bool blocks_can(const struct blocks *b, enum insn id)
 {

@@ -351,8 +351,25 @@ bool translate_has_to_leave(const struct translator *t)
     return t->lockstep || atomic_load_explicit(&t->has_ready, memory_order_relaxed) || translate_is_stale(t);
 }
 
+// No code runs: what has been dropped is gone.
+static void remove_dropped(struct translator *t)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < t->installed_count; i++)
+        if (t->installed[i].dropped)
+            free(t->installed[i].bytes);
+        else
+            t->installed[kept++] = t->installed[i];
+    t->installed_before += t->installed_count - kept;
+    t->dropped_before += t->dropped_count;
+    t->installed_count = kept;
+    t->dropped_count = 0;
+}
+
 void translate_install(struct translator *t)
 {
+    if (t->dropped_count > t->installed_count / 2)
+        remove_dropped(t);
     if (!translator_is_copy() && atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire)) {
         take_ready(t, install);
         choose_anew_what_to_enter(t);
@@ -396,12 +413,20 @@ void translate_forget(struct translator *t, uint64_t address, uint64_t length)
         bool was_dropped = x->dropped;
         for (unsigned p = 0; p < x->page_count && !x->dropped; p++)
             x->dropped = x->pages[p] + GUEST_PAGE > address && x->pages[p] < address + length;
+        t->dropped_count += x->dropped && !was_dropped;
         for (unsigned k = 0; k < x->entry_count && x->dropped && !was_dropped; k++) {
             struct slot *s = slot_at(t, x->entries[k]);
             if (s && s->state == SLOT_DONE)
                 slot_empty(t, s);
         }
     }
+}
+
+bool translate_is_used_up(const struct translator *t)
+{
+    const unsigned installed = t->installed_before + t->installed_count;
+    const unsigned dropped = t->dropped_before + t->dropped_count;
+    return (t->code.is_full || t->lacks_slots) && installed >= RENEWED_MIN && dropped > installed / 2;
 }
 
 // ---- creation ----
@@ -459,6 +484,15 @@ struct translator *translator_create(struct guest *g, bool precise, struct error
     return t;
 }
 
+static void forget_requests(struct translator *t)
+{
+    for (unsigned i = 0; i < t->slot_count; i++) {
+        struct slot *s = &t->slots[i];
+        atomic_store_explicit(&s->heat, 0, memory_order_relaxed);
+        s->state = s->state == SLOT_HOPELESS ? SLOT_COLD : s->state;
+    }
+}
+
 // For tests/bench/hot-regions: where each region's code is.
 static void list_regions(const struct translator *t)
 {
@@ -495,6 +529,8 @@ void translator_destroy(struct translator *t)
     }
     if (!translator_is_copy())
         take_ready(t, install_too_late);
+    if (translate_is_used_up(t)) // of what has changed: the next one would have no room either
+        forget_requests(t);
     if (t->cache && !translator_is_copy()) {
         if (t->compiled_any || t->heat > WORTH_SAVING || t->queued)
             save_history(t);

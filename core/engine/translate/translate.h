@@ -76,6 +76,10 @@ bool translate_is_kept(const struct translator *t);
 // destroyed, without the program running: it is loaded, as is the cache.
 void translate_rest(struct translator *t, bool all);
 
+// Whether there is no room for more, and most of what takes it is for code that has changed since. A new
+// translator would have room.
+bool translate_is_used_up(const struct translator *t);
+
 // Drops what was translated from the pages of [address, address + length). Async-signal-safe.
 void translate_forget(struct translator *t, uint64_t address, uint64_t length);
 
@@ -178,6 +182,11 @@ static inline void translate_set_entered(struct translator *t, bool entered)
     (void)t, (void)entered;
 }
 static inline bool translate_has_to_leave(const struct translator *t)
+{
+    (void)t;
+    return false;
+}
+static inline bool translate_is_used_up(const struct translator *t)
 {
     (void)t;
     return false;

@@ -30,6 +30,7 @@ enum {
     HEAT_NS = 10000,
     HEAT_MOST = 400, // by one request: what was counted may be another state's
     HEAT_COUNTED = 1 << 24, // of a slot, at most
+    RENEWED_MIN = 256, // regions: beginning anew costs as much as compiling a few
     WORTH_SAVING = 200, // heat that is worth writing the cache anew
     GLUE_MAX = 256, // functions and tables that regions share
     // Of cached objects that hold no code, which begins elsewhere: what was executed; what was asked for in
@@ -161,6 +162,9 @@ struct translator {
     bool has_glue; // that is all of it
     struct installed *installed; // an array
     unsigned installed_count, installed_room;
+    unsigned dropped_count; // of these
+    unsigned installed_before, dropped_before; // that are no longer in there
+    bool lacks_slots; // one has been asked for in vain
     // Of pages of code that have not changed since: their hashes, by number of the page; address 0: none.
     struct {
         uint32_t address;

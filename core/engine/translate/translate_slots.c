@@ -36,8 +36,10 @@ struct slot *translate_slot(struct translator *t, uint32_t pc)
 {
     uint16_t *place = place_of(t, pc);
     if (!*place) {
-        if (t->slot_count == SLOTS)
+        if (t->slot_count == SLOTS) {
+            t->lacks_slots = true;
             return NULL;
+        }
         t->slots[t->slot_count].pc = pc;
         t->slot_count++;
         *place = (uint16_t)t->slot_count;
