@@ -298,17 +298,50 @@ static int play_doom(char **argument)
 
 #define CHECKED 24u // where the part begins that the checksum in front of it is for
 
-// Changes a few bytes, most of them in front of the packed memory.
-static void damage(uint8_t *data, size_t size)
+#define PROCESS 8000u // bytes or so: registers, what system calls have left, open files
+
+// The last mapping that a program may have (page, count, offset and flags).
+static uint8_t *last_mapping(uint8_t *data, size_t size)
 {
-    size_t front = size < 150000 ? size : 150000;
-    for (uint64_t i = 1 + pick(8); i > 0; i--) {
-        size_t at = CHECKED + pick((pick(4) ? front : size) - CHECKED);
-        switch (pick(4)) {
+    const uint32_t last = GUEST_MMAP_END / GUEST_PAGE - 1,
+                   there[] = {last, 1, 0, MEMORY_MAPPED | PROT_READ | PROT_EXEC};
+    uint8_t *at = memmem(data, size, there, sizeof there);
+    if (!at)
+        fail("nothing is mapped at page", last);
+    return at;
+}
+
+// Where to change something: in one of the parts that are small but matter, or anywhere.
+static size_t pick_place(size_t size, size_t mappings_end)
+{
+    const size_t mappings = 24 * sizeof(uint32_t[4]), process = PROCESS < size ? PROCESS : size;
+    switch (pick(4)) {
+    case 0: return CHECKED + pick(size - CHECKED);
+    case 1:
+        if (mappings_end <= size)
+            return mappings_end - 1 - pick(mappings);
+        // fallthrough
+    default: return CHECKED + pick(process - CHECKED);
+    }
+}
+
+// Changes a few bytes, or what may be a number or an address.
+static void damage(uint8_t *data, size_t size, size_t mappings_end)
+{
+    static const uint64_t numbers[] = {0,           1,          0xfff,      0x1001,           GUEST_MMAP_MIN,
+                                       GUEST_SPACE, 0x7fffffff, 0xffffffff, 0x00ffffffffffff, 1ull << 55,
+                                       INT64_MAX,   UINT64_MAX};
+    for (uint64_t i = 1 + pick(4); i > 0; i--) {
+        size_t at = pick_place(size, mappings_end);
+        switch (pick(5)) {
         case 0: data[at] = (uint8_t)pick(256); break;
         case 1: data[at] ^= (uint8_t)(1u << pick(8)); break;
         case 2: data[at] = pick(2) ? 255 : 0; break;
-        default: memset(data + at, pick(2) ? 255 : 0, size - at < 8 ? size - at : 8);
+        case 3: memset(data + at, pick(2) ? 255 : 0, size - at < 8 ? size - at : 8); break;
+        default:
+            at &= ~(size_t)(pick(2) ? 3 : 7);
+            if (at >= CHECKED && size - at >= sizeof *numbers)
+                memcpy(data + at, &numbers[pick(sizeof numbers / sizeof *numbers)], pick(2) ? 4 : 8);
         }
     }
 }
@@ -319,16 +352,11 @@ static void seal(uint8_t *data, size_t size)
     memcpy(data + CHECKED - 8, &checksum, sizeof checksum);
 }
 
-// Moves the mapping that is the last a program may have (page, count, offset and flags) up by a few pages.
+// Moves the last mapping that a program may have up by a few pages.
 static void displace(uint8_t *data, size_t size)
 {
-    const uint32_t last = GUEST_MMAP_END / GUEST_PAGE - 1,
-                   there[] = {last, 1, 0, MEMORY_MAPPED | PROT_READ | PROT_EXEC};
-    uint8_t *at = memmem(data, size, there, sizeof there);
-    if (!at)
-        fail("nothing is mapped at page", last);
-    const uint32_t above = last + 8;
-    memcpy(at, &above, sizeof above);
+    const uint32_t above = GUEST_MMAP_END / GUEST_PAGE - 1 + 8;
+    memcpy(last_mapping(data, size), &above, sizeof above);
 }
 
 static int load_damaged(char **argument)
@@ -346,6 +374,7 @@ static int load_damaged(char **argument)
         fail(error.text, 0);
     uint8_t *bytes = malloc(good.size);
     memcpy(bytes, good.data, good.size);
+    const size_t mappings_end = (size_t)(last_mapping(bytes, good.size) - bytes) + sizeof(uint32_t[4]);
     displace(bytes, good.size);
     seal(bytes, good.size);
     if (machine_load(doom, bytes, good.size, &error) || machine_run(doom, 300000) != MACHINE_RUNNING)
@@ -353,7 +382,7 @@ static int load_damaged(char **argument)
     for (unsigned i = 0; i < count; i++) {
         memcpy(bytes, good.data, good.size);
         size_t size = pick(20) ? good.size : CHECKED + pick(good.size - CHECKED);
-        damage(bytes, size);
+        damage(bytes, size, mappings_end);
         seal(bytes, size);
         if (!machine_load(doom, bytes, size, &error))
             continue;
