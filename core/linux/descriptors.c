@@ -12,7 +12,7 @@
 
 #include "special_files.h"
 
-static int lowest_free(const struct files *f, int lowest)
+int descriptor_lowest_free(const struct files *f, int lowest)
 {
     for (int fd = lowest; fd < f->descriptor_limit; fd++)
         if (f->table[fd].kind == DESCRIPTOR_FREE)
@@ -32,11 +32,6 @@ bool descriptor_never_waits(int host)
     return !fstat(host, &s) && file_never_waits(&s);
 }
 
-bool descriptor_has_room(const struct files *f)
-{
-    return lowest_free(f, 0) >= 0;
-}
-
 static void release(struct descriptor *d)
 {
     close(d->host);
@@ -46,7 +41,7 @@ static void release(struct descriptor *d)
 
 int descriptor_add(struct files *f, const struct descriptor *d, int lowest)
 {
-    int fd = lowest_free(f, lowest);
+    int fd = descriptor_lowest_free(f, lowest);
     if (fd < 0) {
         struct descriptor unused = *d;
         release(&unused);

@@ -331,8 +331,7 @@ int files_open(struct files *f, int at, const char *path, int flags, mode_t mode
     int result = open_path(f, at, path, flags, mode, out, canonical);
     if (result != NOT_IN_GRANT)
         return result;
-    result = special_open(f, canonical, flags | (*path_tail(path) ? O_DIRECTORY : 0), out);
-    return result == -ENOENT && flags & O_CREAT ? -EACCES : result;
+    return special_open(f, canonical, flags | (*path_tail(path) ? O_DIRECTORY : 0), out);
 }
 
 int files_lookup(struct files *f, int at, const char *path, bool follow, struct files_object *object)

@@ -120,8 +120,8 @@ void files_host_path(int host, char path[HOST_FD_PATH_SIZE]);
 // Whether a file of the host's is one that nobody waits for: a regular one, or a device that is always ready.
 bool file_never_waits(const struct stat *s);
 bool descriptor_never_waits(int host);
-// Whether one more may be open: asked before an open that creates or cuts a file.
-bool descriptor_has_room(const struct files *f);
+// The lowest number at or above lowest that is free, or -EMFILE.
+int descriptor_lowest_free(const struct files *f, int lowest);
 // Puts d at the lowest free number at or above lowest. On failure d's host descriptor is closed.
 int descriptor_add(struct files *f, const struct descriptor *d, int lowest);
 // A plain descriptor for a host descriptor that is now owned by the table.

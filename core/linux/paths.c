@@ -57,7 +57,7 @@ int64_t sys_openat(struct linux_process *p, const uint64_t *a)
         flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     if ((flags & O_TMPFILE) == O_TMPFILE && !(flags & O_ACCMODE))
         return -EINVAL;
-    if (!descriptor_has_room(p->files))
+    if (descriptor_lowest_free(p->files, 0) < 0) // an open that fails creates and cuts no file
         return -EMFILE;
     result = files_open(p->files, (int)a[0], path, flags, (mode_t)a[3] & 07777 & ~p->umask, &d);
     if (result == -EINTR)

@@ -224,8 +224,9 @@ static void write_folder(struct files *f, const char *folder, FILE *out)
         add_entry(out, folder, "exe", 3, DT_LNK);
         add_entry(out, folder, "fd", 2, DT_DIR);
     } else if (!strcmp(folder, "/proc/self/fd")) {
+        const int own = descriptor_lowest_free(f, 0); // what this folder is being opened as
         for (int fd = 0; fd < DESCRIPTOR_MAX; fd++)
-            if (f->table[fd].kind != DESCRIPTOR_FREE) {
+            if (f->table[fd].kind != DESCRIPTOR_FREE || fd == own) {
                 char name[16];
                 int n = snprintf(name, sizeof name, "%d", fd);
                 add_entry(out, folder, name, (size_t)n, DT_LNK);
@@ -352,6 +353,15 @@ static int open_device(struct files *f, const char *path, bool page, int flags, 
     return 0;
 }
 
+// Nothing can be made outside of the grants: what that gives, in a folder that there is and in one that there
+// is not.
+static int refuse_new(struct files *f, const char *path)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    return is_folder(f, folder) ? -EACCES : -ENOENT;
+}
+
 int special_open(struct files *f, const char *path, int flags, struct descriptor *out)
 {
     char normal[PATH_MAX];
@@ -373,7 +383,7 @@ int special_open(struct files *f, const char *path, int flags, struct descriptor
     bool exe = !strcmp(normal, "/proc/self/exe");
     const bool device = find_device(f, normal, &page);
     if (!device && !text && !exe)
-        return -ENOENT;
+        return flags & O_CREAT ? refuse_new(f, normal) : -ENOENT;
     if (flags & O_DIRECTORY)
         return -ENOTDIR;
     if (device)

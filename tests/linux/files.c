@@ -392,6 +392,15 @@ static void own_links(void)
     text[readlink(path, text, sizeof text - 1)] = 0;
     printf("%s\n", text);
     unlink("written");
+    DIR *fds = opendir("/proc/self/fd");
+    bool lists_itself = false;
+    snprintf(path, sizeof path, "%d", dirfd(fds));
+    for (const struct dirent *entry; (entry = readdir(fds));)
+        lists_itself |= !strcmp(entry->d_name, path);
+    SHOW(lists_itself);
+    closedir(fds);
+    SHOW(open("/no such folder/new", O_WRONLY | O_CREAT, 0600));
+    SHOW(open("/proc/self/no such file", O_RDONLY));
 }
 
 // Descriptors that do not do what is asked of them.
