@@ -40,6 +40,14 @@ static uint64_t iterations_of(const struct code_way *way)
     return way->inclusive ? distance / step + 1 : (distance + step - 1) / step;
 }
 
+static void find_way(const struct bit_loop *l, struct code_way *way)
+{
+    const struct loop_body body = body_of(l);
+    struct code_body code;
+    code_read(&body, &code);
+    code_find_way(&code, body.x, 31, way);
+}
+
 int main(void)
 {
     static const struct bit_loop loops[] = {
@@ -52,11 +60,8 @@ int main(void)
         {"bit 62", -1, -3, 62, true}, {"bit 5", 63, -1, 5, true}, {"bit 30", -1, -3, 30, true}};
     int bad = 0;
     for (unsigned i = 0; i < sizeof loops / sizeof *loops; i++) {
-        const struct loop_body body = body_of(&loops[i]);
-        struct code_body code;
         struct code_way way;
-        code_read(&body, &code);
-        code_find_way(&code, body.x, 31, &way);
+        find_way(&loops[i], &way);
         const uint64_t is = count_iterations(&loops[i]);
         const bool good =
             way.found && way.counter == 0 && way.step == loops[i].step && iterations_of(&way) == is;
@@ -64,11 +69,8 @@ int main(void)
         bad += !good;
     }
     for (unsigned i = 0; i < sizeof others / sizeof *others; i++) {
-        const struct loop_body body = body_of(&others[i]);
-        struct code_body code;
         struct code_way way;
-        code_read(&body, &code);
-        code_find_way(&code, body.x, 31, &way);
+        find_way(&others[i], &way);
         printf("%sok %s is no sign\n", way.found ? "not " : "", others[i].what);
         bad += way.found;
     }
