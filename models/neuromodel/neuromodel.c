@@ -201,7 +201,7 @@ static int run_collect(int argc, char **argv, struct tool_options *options)
     return loop_collect(options);
 }
 
-static int run(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         print_usage(stdout);
@@ -233,32 +233,32 @@ static int run(int argc, char **argv)
         return usage_error("no such model: ", name);
     if (strcmp(command, "info") == 0)
         return run_info(name, &options);
-    tool_command *work;
+    tool_command *run;
     if (strcmp(command, "train") == 0 && !name && options.online)
         return loops_train_online(&options);
     if (strcmp(command, "generate") == 0)
-        work = model ? model->generate : NULL;
+        run = model ? model->generate : NULL;
     else if (strcmp(command, "train") == 0)
-        work = model ? model->train : NULL;
+        run = model ? model->train : NULL;
     else if (strcmp(command, "verify") == 0)
-        work = model ? model->verify : NULL;
+        run = model ? model->verify : NULL;
     else if (strcmp(command, "eval") == 0)
-        work = model ? model->eval : NULL;
+        run = model ? model->eval : NULL;
     else
         return usage_error("no such command: ", command);
     if (!model)
         return usage_error("a model is missing", "");
-    if (!work) {
+    if (!run) {
         fprintf(stderr, "neuromodel: %s has no command %s\n", name, command);
         return 1;
     }
-    return work(&options);
+    return run(&options);
 }
 
 int main(int argc, char **argv)
 {
     streams_hold();
-    int status = run(argc, argv);
+    int status = run_command(argc, argv);
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
         fprintf(stderr, "neuromodel: cannot write to standard output: %s\n", strerror(errno));
         status = 1;
