@@ -26,6 +26,11 @@ void interrupt_catch(void)
     sigaction(SIGPIPE, &action, NULL);
 }
 
+void interrupt_raise(void)
+{
+    seen = 1;
+}
+
 bool interrupt_seen(void)
 {
     return seen;

@@ -7,6 +7,8 @@
 
 // From now on these signals are only noted, and writing to a closed pipe is an ordinary error.
 void interrupt_catch(void);
+// As if one of the signals had come.
+void interrupt_raise(void);
 bool interrupt_seen(void);
 
 #endif

@@ -2,8 +2,11 @@
 #include "display.h"
 
 #include <SDL.h>
+#include <SDL_syswm.h>
 #include <stdlib.h>
 
+#include "frontend/base/interrupt.h"
+#include "frontend/base/log.h"
 #include "frontend/base/text.h"
 
 static bool shows_nothing(const char *driver)
@@ -45,7 +48,53 @@ bool display_open(struct failure *failure)
     return true;
 }
 
+static bool lost;
+
+bool display_is_lost(void)
+{
+    return lost;
+}
+
+#ifdef SDL_VIDEO_DRIVER_X11
+static int note_loss(Display *display)
+{
+    log_line(LOG_ERROR, "the display %s is gone; the game ends", DisplayString(display));
+    lost = true;
+    interrupt_raise();
+    return 0;
+}
+
+static void go_on(Display *display, void *context)
+{
+    (void)display;
+    (void)context;
+}
+
+// Xlib itself would end the process here, and with it what is recorded.
+void display_watch(SDL_Window *window)
+{
+    SDL_SysWMinfo info;
+    SDL_VERSION(&info.version);
+    void *xlib = SDL_LoadObject("libX11.so.6"); // SDL's own: it loads the library in the same way
+    XIOErrorHandler (*set_handler)(XIOErrorHandler) = SDL_LoadFunction(xlib, "XSetIOErrorHandler");
+    void (*set_exit_handler)(Display *, XIOErrorExitHandler, void *) =
+        SDL_LoadFunction(xlib, "XSetIOErrorExitHandler");
+    if (set_handler && set_exit_handler && SDL_GetWindowWMInfo(window, &info) &&
+        info.subsystem == SDL_SYSWM_X11) {
+        set_handler(note_loss);
+        set_exit_handler(info.info.x11.display, go_on, NULL);
+    }
+}
+#else
+void display_watch(SDL_Window *window)
+{
+    (void)window;
+}
+#endif
+
 void display_close(void)
 {
-    SDL_Quit();
+    if (!lost) { // else SDL waits for answers
+        SDL_Quit();
+    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "video.h"
+#include "display.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +144,7 @@ struct video *video_open(const struct settings *settings, unsigned sides, const 
         video_close(v);
         return NULL;
     }
+    display_watch(v->window);
     SDL_SetWindowMinimumSize(v->window, 160, 100);
     set_icon(v->window);
     make_textures(v);
@@ -156,7 +158,7 @@ void video_close(struct video *v)
     if (v->renderer) {
         SDL_DestroyRenderer(v->renderer);
     }
-    if (v->window) {
+    if (v->window && !display_is_lost()) {
         SDL_DestroyWindow(v->window);
     }
     free(v);
