@@ -103,14 +103,19 @@ int64_t sys_gettimeofday(struct linux_process *p, const uint64_t *a)
     return 0;
 }
 
+int64_t clock_times(struct linux_process *p, struct tms *t)
+{
+    if (!own_clock(p))
+        return times(t);
+    const int64_t now = (int64_t)(devices_clock_ns(p->guest, true) / (SECOND / 100));
+    *t = (struct tms){.tms_utime = now};
+    return now;
+}
+
 int64_t sys_times(struct linux_process *p, const uint64_t *a)
 {
-    struct tms t = {0};
-    int64_t now = times(&t);
-    if (own_clock(p)) {
-        now = (int64_t)(devices_clock_ns(p->guest, true) / (SECOND / 100));
-        t = (struct tms){.tms_utime = now};
-    }
+    struct tms t;
+    const int64_t now = clock_times(p, &t);
     return a[0] && !copy_out(p, a[0], &t, sizeof t) ? -EFAULT : now;
 }
 

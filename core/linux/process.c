@@ -183,27 +183,6 @@ int process_pid(struct guest *g)
     return g->process->pid;
 }
 
-const char *process_name(struct guest *g)
-{
-    return g->process->name;
-}
-
-const char *process_command_line(struct guest *g, size_t *length)
-{
-    *length = g->process->command_line_length;
-    return g->process->command_line;
-}
-
-const char *process_mapping_name(struct guest *g, uint64_t address)
-{
-    const struct linux_process *p = g->process;
-    if (address >= p->stack_low && address < GUEST_STACK_TOP)
-        return "[stack]";
-    if (address >= p->brk_start && address < p->brk)
-        return "[heap]";
-    return address < p->image_end ? p->files->program : "";
-}
-
 void process_fill_random(struct linux_process *p, void *to, size_t size)
 {
     uint8_t *bytes = to;

@@ -81,10 +81,6 @@ struct linux_process *process_create(struct guest *g, struct error *error);
 int process_pid(struct guest *g);
 // Whether pid is the guest itself or a process that it made.
 bool process_may_name(struct linux_process *p, int pid);
-const char *process_name(struct guest *g);
-const char *process_command_line(struct guest *g, size_t *length);
-// What /proc/self/maps calls the mapping at address.
-const char *process_mapping_name(struct guest *g, uint64_t address);
 // Ends the guest by a signal, or the host process if it is a forked child.
 void process_die(struct linux_process *p, int signal, uint64_t address, const char *what);
 // Whether the user is told of this system call for the first time, by any of the guest's processes.
@@ -111,6 +107,10 @@ uint64_t process_free_ram(const struct linux_process *p);
 
 // The host's clock for one that the guest names, of its own processor time or of the system's, or -EINVAL.
 int clock_of_host(struct linux_process *p, int clock);
+
+// What times(2) gives: *t, and the time that has passed, in clock ticks.
+struct tms;
+int64_t clock_times(struct linux_process *p, struct tms *t);
 
 // Sleeps until the guest's clock shows *t, or for that long. 0; -EINVAL if *t is no time; RESTART_UNHANDLED
 // if it was interrupted: then *left tells what is missing of so long, in ns, and unless a signal handler runs

@@ -13,24 +13,11 @@
 
 #include "core/devices/devices.h"
 #include "guest/device_page.h"
+#include "proc_texts.h"
 #include "process.h"
 
 static const char *const devices[] = {"null", "zero", "full", "random", "urandom", "tty"};
 
-// Files of /proc and /proc/self that are made when they are opened.
-static void write_maps(struct guest *g, FILE *out);
-static void write_command_line(struct guest *g, FILE *out);
-static void write_name(struct guest *g, FILE *out);
-static void write_processor(struct guest *g, FILE *out);
-static void write_memory(struct guest *g, FILE *out);
-static const struct text_file {
-    const char *path;
-    void (*write)(struct guest *g, FILE *out);
-} texts[] = {
-    {"/proc/self/maps", write_maps}, {"/proc/self/cmdline", write_command_line},
-    {"/proc/self/comm", write_name}, {"/proc/cpuinfo", write_processor},
-    {"/proc/meminfo", write_memory},
-};
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static bool is_below(const char *path, const char *folder)
@@ -126,11 +113,11 @@ bool special_device_allowed(dev_t device)
     return (major(device) == 1 && (n == 3 || n == 5 || (n >= 7 && n <= 9))) || (major(device) == 5 && n == 0);
 }
 
-static const struct text_file *find_text(const char *path)
+static const struct proc_text *find_text(const char *path)
 {
-    for (size_t i = 0; i < COUNT(texts); i++)
-        if (!strcmp(path, texts[i].path))
-            return &texts[i];
+    for (size_t i = 0; i < proc_text_count; i++)
+        if (!strcmp(path, proc_texts[i].path))
+            return &proc_texts[i];
     return NULL;
 }
 
@@ -219,7 +206,10 @@ static void write_folder(struct files *f, const char *folder, FILE *out)
         for (size_t i = 0; i < COUNT(devices); i++)
             add_entry(out, folder, devices[i], strlen(devices[i]), DT_CHR);
     } else if (!strcmp(folder, "/proc")) {
-        add_entry(out, folder, "self", 4, DT_DIR);
+        char own[16];
+        const int n = snprintf(own, sizeof own, "%d", process_pid(f->guest));
+        add_entry(out, folder, "self", 4, DT_LNK);
+        add_entry(out, folder, own, (size_t)n, DT_DIR);
     } else if (!strcmp(folder, "/proc/self")) {
         add_entry(out, folder, "exe", 3, DT_LNK);
         add_entry(out, folder, "fd", 2, DT_DIR);
@@ -232,62 +222,18 @@ static void write_folder(struct files *f, const char *folder, FILE *out)
                 add_entry(out, folder, name, (size_t)n, DT_LNK);
             }
     }
-    for (size_t i = 0; i < COUNT(texts); i++)
-        if (is_below(texts[i].path, folder)) {
-            const char *name = next_component(texts[i].path, folder, &length);
+    for (size_t i = 0; i < proc_text_count; i++)
+        if (is_below(proc_texts[i].path, folder)) {
+            const char *name = next_component(proc_texts[i].path, folder, &length);
             if (!name[length])
                 add_entry(out, folder, name, length, DT_REG);
         }
 }
 
-// ---- texts ----
-
-static void write_maps(struct guest *g, FILE *out)
-{
-    const struct memory *memory = &g->memory;
-    const uint8_t same = MEMORY_MAPPED | MEMORY_SHARED | MEMORY_FILE | 7;
-    uint64_t count = GUEST_SPACE / GUEST_PAGE;
-    for (uint64_t i = 0; i < count;) {
-        uint64_t next = i + 1;
-        uint8_t page = memory->pages[i] & same;
-        while (next < count && (memory->pages[next] & same) == page)
-            next++;
-        if (page)
-            fprintf(out, "%08llx-%08llx %c%c%c%c 00000000 00:00 0 %s\n", i * GUEST_PAGE, next * GUEST_PAGE,
-                    page & 1 ? 'r' : '-', page & 2 ? 'w' : '-', page & 4 ? 'x' : '-',
-                    page & MEMORY_SHARED ? 's' : 'p', process_mapping_name(g, i * GUEST_PAGE));
-        i = next;
-    }
-}
-
-static void write_command_line(struct guest *g, FILE *out)
-{
-    size_t length;
-    const char *text = process_command_line(g, &length);
-    fwrite(text, 1, length, out);
-}
-
-static void write_name(struct guest *g, FILE *out)
-{
-    fprintf(out, "%s\n", process_name(g));
-}
-
-static void write_processor(struct guest *g, FILE *out)
-{
-    (void)g;
-    fprintf(out, "processor\t: 0\nFeatures\t: fp asimd aes pmull sha1 sha2 crc32 atomics cpuid\n"
-                 "CPU architecture: 8\n");
-}
-
-static void write_memory(struct guest *g, FILE *out)
-{
-    const unsigned long long total = g->config.ram / 1024, free = process_free_ram(g->process) / 1024;
-    fprintf(out, "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\n", total,
-            free, free);
-}
+// ---- opening ----
 
 // A read-only host descriptor for text that is made now.
-static int open_made(struct files *f, const char *folder, const struct text_file *text)
+static int open_made(struct files *f, const char *folder, const struct proc_text *text)
 {
     char path[HOST_FD_PATH_SIZE];
     int writer = memfd_create("guest", MFD_CLOEXEC), result = -ENOMEM;
@@ -297,7 +243,7 @@ static int open_made(struct files *f, const char *folder, const struct text_file
         return result;
     }
     if (text)
-        text->write(f->guest, out);
+        text->write(f->guest->process, out);
     else
         write_folder(f, folder, out);
     if (!fflush(out) && !fchmod(writer, 0444)) {
@@ -308,8 +254,6 @@ static int open_made(struct files *f, const char *folder, const struct text_file
     fclose(out);
     return result;
 }
-
-// ---- opening ----
 
 // /proc/self/fd/N: opens again what descriptor N has open, never with more rights than N has, or with O_PATH
 // than its grant gives.
@@ -379,7 +323,7 @@ int special_open(struct files *f, const char *path, int flags, struct descriptor
             free(out->path);
         return out->host < 0 ? out->host : 0;
     }
-    const struct text_file *text = find_text(normal);
+    const struct proc_text *text = find_text(normal);
     bool exe = !strcmp(normal, "/proc/self/exe");
     const bool device = find_device(f, normal, &page);
     if (!device && !text && !exe)
