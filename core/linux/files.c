@@ -180,6 +180,9 @@ static int base_of(struct files *f, int at, struct descriptor **base, char text[
     if (!text)
         return 0;
     int result = files_folder_path(f, *base, text, PATH_MAX);
+    // A folder that has been removed still has one above it; " (deleted)" is behind its name then.
+    if (result == -ENOENT && files_name(f, (*base)->host, text, PATH_MAX))
+        result = 0;
     if (!result && !strcmp(text, "/"))
         *text = 0;
     return result;
@@ -190,12 +193,12 @@ static int base_of(struct files *f, int at, struct descriptor **base, char text[
 enum component { MISSING, FOLDER, LINK, OTHER };
 
 // What canonical is; its folders are free of links. The target of a link goes to target. Outside the grants
-// everything passes as a folder: that nothing is there shows in the end.
+// everything else passes as a folder: that nothing is there shows in the end.
 static int look(struct files *f, const char *canonical, char target[PATH_MAX])
 {
     const struct grant *g = find_grant(f, canonical);
     if (!g || special_covers(canonical))
-        return FOLDER;
+        return special_folder_link(f, canonical, target) ? LINK : FOLDER;
     int fd = open_in_grant(g, canonical, O_PATH | O_NOFOLLOW, 0, RESOLVE_NO_SYMLINKS);
     if (fd < 0)
         return fd != -ENOENT ? fd : files_leads_to_grant(f, canonical) ? FOLDER : MISSING;
@@ -298,12 +301,13 @@ static int open_path(struct files *f, int at, const char *path, int flags, mode_
         int result = path_append_all(canonical, path);
         if (result)
             return result;
-        g = special_covers(canonical) ? NULL : find_grant(f, canonical);
-        if (!g || makes_folder(f, canonical, flags))
+        const bool special = special_covers(canonical);
+        g = special ? NULL : find_grant(f, canonical);
+        if (!special && (!g || makes_folder(f, canonical, flags)))
             return NOT_IN_GRANT;
-        const bool plain = is_plain(f, g);
+        const bool plain = !special && is_plain(f, g);
         // A link may lead to another grant within this one, which the kernel does not know.
-        int fd = open_as(g, canonical, path, flags, mode, plain ? 0 : RESOLVE_NO_SYMLINKS);
+        int fd = special ? -EXDEV : open_as(g, canonical, path, flags, mode, plain ? 0 : RESOLVE_NO_SYMLINKS);
         if (fd >= 0)
             return accept_host(f, fd, g, out);
         if (fd != -EXDEV && (plain || (fd != -ENOENT && fd != -ELOOP && fd != -EROFS)))
@@ -409,99 +413,6 @@ int64_t files_readlink(struct files *f, int at, const char *path, char *text, si
     int64_t length = n < 0 ? errno == ENOENT ? -EINVAL : -errno : n; // ENOENT: it is no link
     close(d.host);
     return length;
-}
-
-// ---- the current folder ----
-
-int files_folder_path(struct files *f, const struct descriptor *d, char *path, size_t size)
-{
-    if (d->kind == DESCRIPTOR_VIRTUAL)
-        return (size_t)snprintf(path, size, "%s", *d->path ? d->path : "/") < size ? 0 : -ERANGE;
-    // The host knows where the folder is now, even if it has been renamed.
-    char link[HOST_FD_PATH_SIZE], folder[PATH_MAX], top[PATH_MAX];
-    const struct grant *g = &f->grants[d->grant];
-    struct stat s;
-    files_host_path(d->host, link);
-    ssize_t length = readlink(link, folder, sizeof folder - 1);
-    files_host_path(g->host, link);
-    ssize_t top_length = readlink(link, top, sizeof top - 1);
-    if (length < 0 || top_length < 0 || fstat(d->host, &s) || !s.st_nlink)
-        return -ENOENT;
-    folder[length] = 0;
-    top[top_length] = 0;
-    if (top_length == 1)
-        top[top_length = 0] = 0; // the host's root
-    if (!path_has_prefix(folder, top, (size_t)top_length))
-        return -ENOENT;
-    const char *below = folder + top_length;
-    if (!strcmp(below, "/"))
-        below = "";
-    const char *root = !g->length && !*below ? "/" : "";
-    return (size_t)snprintf(path, size, "%s%s%s", g->path, below, root) < size ? 0 : -ERANGE;
-}
-
-bool files_name(struct files *f, int host, char *path, size_t size)
-{
-    char link[HOST_FD_PATH_SIZE], name[PATH_MAX], top[PATH_MAX];
-    files_host_path(host, link);
-    ssize_t length = readlink(link, name, sizeof name - 1);
-    if (length <= 0 || *name != '/')
-        return false;
-    name[length] = 0;
-    for (size_t i = 0; i < f->grant_count; i++) {
-        const struct grant *g = &f->grants[i];
-        files_host_path(g->host, link);
-        ssize_t n = readlink(link, top, sizeof top - 1);
-        if (n <= 0)
-            continue;
-        top[n == 1 ? n = 0 : n] = 0; // the host's root ends with a slash
-        if (path_has_prefix(name, top, (size_t)n) && (g->is_folder || !name[n]))
-            return (size_t)snprintf(path, size, "%s%s", g->path, name + n) < size;
-    }
-    return false;
-}
-
-static int set_cwd(struct files *f, struct descriptor *d)
-{
-    if (d->kind != DESCRIPTOR_DIRECTORY && d->kind != DESCRIPTOR_VIRTUAL) {
-        close(d->host);
-        return -ENOTDIR;
-    }
-    // The right to search is asked of the host's kernel, as chdir does.
-    int result = d->kind == DESCRIPTOR_DIRECTORY && faccessat(d->host, ".", X_OK, AT_EACCESS) ? -errno : 0;
-    if (result) {
-        close(d->host);
-        return result;
-    }
-    close(f->cwd.host);
-    free(f->cwd.path);
-    f->cwd = *d;
-    return 0;
-}
-
-int files_chdir(struct files *f, const char *path)
-{
-    char canonical[PATH_MAX];
-    struct descriptor d;
-    int result = open_path(f, GUEST_AT_FDCWD, path, O_PATH | O_DIRECTORY, 0, &d, canonical);
-    if (result == NOT_IN_GRANT)
-        result = special_open(f, canonical, O_DIRECTORY, &d);
-    return result ? result : set_cwd(f, &d);
-}
-
-int files_fchdir(struct files *f, int fd)
-{
-    const struct descriptor *d = descriptor_get(f, (uint32_t)fd);
-    if (!d)
-        return -EBADF;
-    if (d->kind != DESCRIPTOR_DIRECTORY && d->kind != DESCRIPTOR_VIRTUAL)
-        return -ENOTDIR;
-    struct descriptor copy = *d;
-    copy.host = fcntl(d->host, F_DUPFD_CLOEXEC, 3);
-    if (copy.host < 0)
-        return -errno;
-    copy.path = d->path ? strdup(d->path) : NULL;
-    return set_cwd(f, &copy);
 }
 
 // ---- creation ----

@@ -121,9 +121,11 @@ static const struct proc_text *find_text(const char *path)
     return NULL;
 }
 
-// The descriptor that /proc/self/fd/N names, or NULL.
+// The descriptor that /proc/self/fd/N or /proc/self/cwd names, or NULL.
 static struct descriptor *find_descriptor(struct files *f, const char *path)
 {
+    if (!strcmp(path, "/proc/self/cwd"))
+        return &f->cwd;
     if (!is_below(path, "/proc/self/fd"))
         return NULL;
     char *end;
@@ -131,10 +133,25 @@ static struct descriptor *find_descriptor(struct files *f, const char *path)
     return *end || end == path + 14 || fd >= DESCRIPTOR_MAX ? NULL : descriptor_get(f, fd);
 }
 
+static bool is_open_folder(const struct descriptor *d)
+{
+    return d->kind == DESCRIPTOR_DIRECTORY || d->kind == DESCRIPTOR_VIRTUAL;
+}
+
+bool special_folder_link(struct files *f, const char *path, char target[PATH_MAX])
+{
+    char normal[PATH_MAX];
+    normalize(f, path, normal);
+    if (!strcmp(normal, "/proc/self/root"))
+        return strcpy(target, "/");
+    const struct descriptor *d = find_descriptor(f, normal);
+    return d && is_open_folder(d) && !files_folder_path(f, d, target, PATH_MAX);
+}
+
 static bool is_folder(struct files *f, const char *path)
 {
     if (!*path || !strcmp(path, "/dev") || !strcmp(path, "/proc") || !strcmp(path, "/proc/self") ||
-        !strcmp(path, "/proc/self/fd"))
+        !strcmp(path, "/proc/self/fd") || !strcmp(path, "/proc/self/root"))
         return true;
     return files_leads_to_grant(f, path);
 }
@@ -211,7 +228,9 @@ static void write_folder(struct files *f, const char *folder, FILE *out)
         add_entry(out, folder, "self", 4, DT_LNK);
         add_entry(out, folder, own, (size_t)n, DT_DIR);
     } else if (!strcmp(folder, "/proc/self")) {
+        add_entry(out, folder, "cwd", 3, DT_LNK);
         add_entry(out, folder, "exe", 3, DT_LNK);
+        add_entry(out, folder, "root", 4, DT_LNK);
         add_entry(out, folder, "fd", 2, DT_DIR);
     } else if (!strcmp(folder, "/proc/self/fd")) {
         const int own = descriptor_lowest_free(f, 0); // what this folder is being opened as
@@ -262,7 +281,7 @@ static int reopen(struct files *f, const struct descriptor *d, int flags, struct
     char path[HOST_FD_PATH_SIZE];
     int access = flags & O_ACCMODE, has = fcntl(d->host, F_GETFL);
     const bool only_named = has & O_PATH;
-    if (flags & O_DIRECTORY && d->kind != DESCRIPTOR_DIRECTORY && d->kind != DESCRIPTOR_VIRTUAL)
+    if (flags & O_DIRECTORY && !is_open_folder(d))
         return -ENOTDIR;
     if (d->kind == DESCRIPTOR_FILE) {
         has = only_named ? d->may_change ? O_RDWR : O_RDONLY : has & O_ACCMODE;
@@ -392,8 +411,8 @@ int special_lookup(struct files *f, const char *path, bool folder, bool follow, 
 static int64_t describe(struct files *f, const struct descriptor *d, char *text, size_t size)
 {
     char link[HOST_FD_PATH_SIZE], name[PATH_MAX];
-    if (d->kind == DESCRIPTOR_VIRTUAL)
-        return snprintf(text, size, "%s", *d->path ? d->path : "/");
+    if (is_open_folder(d) && !files_folder_path(f, d, text, size))
+        return (int64_t)strlen(text);
     if (files_name(f, d->host, text, size))
         return (int64_t)strlen(text);
     files_host_path(d->host, link);
@@ -419,8 +438,6 @@ int64_t special_readlink(struct files *f, const char *path, char *text, size_t s
         length = snprintf(target, sizeof target, "%s", f->program);
     else if (!strcmp(normal, "/proc/self/root"))
         length = snprintf(target, sizeof target, "/");
-    else if (!strcmp(normal, "/proc/self/cwd"))
-        length = files_folder_path(f, &f->cwd, target, sizeof target) ? -ENOENT : (int64_t)strlen(target);
     else if (d)
         length = describe(f, d, target, sizeof target);
     else

@@ -12,6 +12,8 @@ bool special_below(const char *folder);
 bool special_covers(const char *path);
 // Whether the guest sees something at the path.
 bool special_exists(struct files *f, const char *path);
+// Whether the path is a link of /proc to a folder that has a name: that, canonical, goes to target.
+bool special_folder_link(struct files *f, const char *path, char target[PATH_MAX]);
 // Character devices that are open to the guest in granted folders too.
 bool special_device_allowed(dev_t device);
 

@@ -403,6 +403,65 @@ static void own_links(void)
     SHOW(open("/proc/self/no such file", O_RDONLY));
 }
 
+// Paths that go on behind the links of /proc to folders.
+static void through_links(void)
+{
+    char path[PATH_MAX], text[PATH_MAX];
+    struct stat s;
+    SHOW(getcwd(text, sizeof text) != NULL);
+    mkdir("d", 0700);
+    mkdir("d/sub", 0700);
+    close(creat("d/file", 0600));
+    const int top = open(".", O_RDONLY), folder = open("d", O_RDONLY);
+    SHOW(lstat("/proc/self/cwd", &s) || !S_ISLNK(s.st_mode));
+    SHOW(stat("/proc/self/cwd", &s) || !S_ISDIR(s.st_mode));
+    SHOW(lstat("/proc/self/root", &s) || !S_ISLNK(s.st_mode));
+    SHOW(access("/proc/self/cwd/d/file", R_OK));
+    SHOW(access("/proc/self/cwd/d/sub/../file", R_OK));
+    SHOW(access("/proc/self/cwd/none", F_OK));
+    SHOW(close(open("/proc/self/cwd/made", O_WRONLY | O_CREAT | O_EXCL, 0600)));
+    SHOW(rename("/proc/self/cwd/made", "/proc/self/cwd/d/made"));
+    snprintf(path, sizeof path, "/proc/%d/cwd/d/made", getpid());
+    SHOW(unlink(path));
+    snprintf(path, sizeof path, "/proc/self/root%s/d/file", text);
+    SHOW(access(path, R_OK));
+    static const char *const below[] = {
+        "",           "/",        "/file",        "/file/x", "/none", "/sub/", "/sub/../file",
+        "/../d/file", "/../none", "/none/../file"};
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d%s", folder, below[i]);
+        printf("%s\n", below[i]);
+        SHOW(stat(path, &s) ? -1 : S_ISDIR(s.st_mode));
+        snprintf(path, sizeof path, "/dev/fd/%d%s", folder, below[i]);
+        const int opened = open(path, O_RDONLY);
+        SHOW(opened >= 0);
+        close(opened);
+    }
+    snprintf(path, sizeof path, "/proc/self/fd/%d/new", folder);
+    SHOW(mkdir(path, 0700));
+    SHOW(chdir(path));
+    SHOW(strcmp(strrchr(getcwd(path, sizeof path), '/'), "/new"));
+    // The folder that is the current one goes.
+    SHOW(rmdir("../new"));
+    SHOW(getcwd(path, sizeof path) != NULL);
+    SHOW(open("file", O_WRONLY | O_CREAT, 0600));
+    SHOW(stat(".", &s));
+    path[readlink("/proc/self/cwd", path, sizeof path - 1)] = 0;
+    printf("%s\n", strrchr(path, '/'));
+    SHOW(access("../file", R_OK));
+    SHOW(access("none/../../file", R_OK));
+    SHOW(chdir(".."));
+    SHOW(strcmp(strrchr(getcwd(path, sizeof path), '/'), "/d"));
+    fchdir(top);
+    SHOW(unlink("d/file"));
+    SHOW(rmdir("d/sub"));
+    SHOW(rmdir("d"));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", folder);
+    SHOW(stat(path, &s));
+    close(top);
+    close(folder);
+}
+
 // Descriptors that do not do what is asked of them.
 static void misused(void)
 {
@@ -470,6 +529,7 @@ int main(void)
     tails();
     misused();
     own_links();
+    through_links();
     SHOW(open("/dev/null", O_RDWR) >= 0);
     SHOW(access("/dev/zero", R_OK | W_OK));
     FILE *t = tmpfile();
