@@ -237,22 +237,12 @@ int64_t sys_madvise(struct linux_process *p, const uint64_t *a)
 {
     struct memory *m = &p->guest->memory;
     uint64_t length = page_up(a[1]);
-    if (a[0] % GUEST_PAGE || (a[1] && !length))
-        return -EINVAL;
-    if (!length)
-        return 0;
-    if (!in_space(a[0], length))
-        return -ENOMEM;
-    switch ((int)a[2]) {
-    case MADV_DONTNEED: // the only one that a program can see the effect of
-        for (uint64_t at = a[0]; at < a[0] + length; at += GUEST_PAGE)
-            if (!m->pages[at / GUEST_PAGE])
-                return -ENOMEM;
-        return memory_discard(m, a[0], length);
+    switch ((int)a[2]) { // what is unknown is told even of no memory: so programs ask
     case MADV_NORMAL:
     case MADV_RANDOM:
     case MADV_SEQUENTIAL:
     case MADV_WILLNEED:
+    case MADV_DONTNEED:
     case MADV_FREE:
     case MADV_DONTFORK:
     case MADV_DOFORK:
@@ -263,9 +253,21 @@ int64_t sys_madvise(struct linux_process *p, const uint64_t *a)
     case MADV_MERGEABLE:
     case MADV_UNMERGEABLE:
     case MADV_COLD:
-    case MADV_PAGEOUT: return 0;
+    case MADV_PAGEOUT: break;
     default: return -EINVAL;
     }
+    if (a[0] % GUEST_PAGE || (a[1] && !length))
+        return -EINVAL;
+    if (!length)
+        return 0;
+    if (!in_space(a[0], length))
+        return -ENOMEM;
+    if ((int)a[2] != MADV_DONTNEED) // the only one that a program can see the effect of
+        return 0;
+    for (uint64_t at = a[0]; at < a[0] + length; at += GUEST_PAGE)
+        if (!m->pages[at / GUEST_PAGE])
+            return -ENOMEM;
+    return memory_discard(m, a[0], length);
 }
 
 int64_t sys_msync(struct linux_process *p, const uint64_t *a)

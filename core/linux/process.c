@@ -371,13 +371,15 @@ int64_t sys_waitid(struct linux_process *p, const uint64_t *a)
     siginfo_t info = {0};
     struct rusage usage;
     uint8_t bytes[GUEST_SIGINFO_SIZE] = {0};
+    int64_t result;
     if (!p->owns_host)
-        return -ECHILD;
-    if ((int)a[0] == P_PIDFD)
-        return (int)a[1] < 0 ? -EINVAL : -EBADF; // no descriptor of the guest's is one of a process
-    int64_t result = blocking_call(p, !(a[3] & WNOHANG), SYS_waitid, (int)a[0], (int)a[1], (long)&info,
-                                   (int)a[3], (long)&usage, 0);
-    if (result)
+        result = -ECHILD;
+    else if ((int)a[0] == P_PIDFD)
+        result = (int)a[1] < 0 ? -EINVAL : -EBADF; // no descriptor of the guest's is one of a process
+    else
+        result = blocking_call(p, !(a[3] & WNOHANG), SYS_waitid, (int)a[0], (int)a[1], (long)&info, (int)a[3],
+                               (long)&usage, 0);
+    if (result == RESTART || result == RESTART_ALWAYS)
         return result;
     if (info.si_pid) {
         const struct signal_info child = {.number = SIGCHLD,
@@ -389,11 +391,11 @@ int64_t sys_waitid(struct linux_process *p, const uint64_t *a)
         signal_frame_siginfo(&child, bytes);
         if (!(a[3] & WNOWAIT) && info.si_code != CLD_STOPPED && info.si_code != CLD_CONTINUED)
             family_remove(info.si_pid);
+        if (a[4] && !copy_out(p, a[4], &usage, sizeof usage))
+            return -EFAULT;
     }
-    if ((a[2] && !copy_out(p, a[2], bytes, sizeof bytes)) ||
-        (a[4] && !copy_out(p, a[4], &usage, sizeof usage)))
-        return -EFAULT;
-    return 0;
+    // What tells that there is no child is written, too, and errors are such.
+    return a[2] && !copy_out(p, a[2], bytes, sizeof bytes) ? -EFAULT : result;
 }
 
 // ---- signals between processes ----

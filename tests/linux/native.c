@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// What qemu 7.2 has otherwise than Linux: compared with the same program natively.
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "report.h"
+
+// What a call of waitid writes and what it leaves.
+static void show_wait(int which, int id, int options)
+{
+    siginfo_t info;
+    struct rusage usage;
+    memset(&info, 0x55, sizeof info);
+    memset(&usage, 0x55, sizeof usage);
+    SHOW(syscall(SYS_waitid, which, id, &info, options, &usage));
+    bool used = false;
+    for (size_t i = 0; i < sizeof usage; i++)
+        used |= ((char *)&usage)[i] != 0x55;
+    printf("signal %d code %d pid %d status %d, usage %d\n", info.si_signo, info.si_code, info.si_pid > 0,
+           info.si_status, used);
+}
+
+static void waiting(void)
+{
+    show_wait(P_ALL, 0, WEXITED);
+    show_wait(77, 0, WEXITED);
+    show_wait(P_PIDFD, 100, WEXITED);
+    fflush(stdout);
+    const pid_t child = fork();
+    if (!child)
+        for (;;)
+            pause();
+    show_wait(P_ALL, 0, 0);
+    show_wait(P_ALL, 0, WEXITED | WNOHANG);
+    SHOW(syscall(SYS_waitid, P_ALL, 0, 1, WEXITED | WNOHANG, NULL));
+    kill(child, SIGKILL);
+    show_wait(P_PID, child, WEXITED | WNOWAIT);
+    show_wait(P_ALL, 0, WEXITED);
+}
+
+// Programs ask with no memory at all what they may advise.
+static void advice(void)
+{
+    char *area = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    SHOW(madvise(NULL, 0, MADV_DONTNEED));
+    SHOW(madvise(NULL, 0, -1));
+    SHOW(madvise(NULL, 0, 99));
+    SHOW(madvise(area, 4096, -1));
+    SHOW(madvise(area + 1, 4096, MADV_DONTNEED));
+    SHOW(madvise(area, 4096, MADV_FREE));
+}
+
+int main(void)
+{
+    waiting();
+    advice();
+    return 0;
+}
