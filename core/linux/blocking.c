@@ -2,6 +2,8 @@
 #include "blocking.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -100,6 +102,21 @@ int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, 
     const int64_t result = call_until_signal(p, number, a, b, c, d, e, f);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
     return result;
+}
+
+int blocking_open(struct linux_process *p, int folder, const char *path, int flags, mode_t mode,
+                  uint64_t resolve)
+{
+    const struct open_how how = {.flags = (uint32_t)flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NOCTTY),
+                                 .mode = mode,
+                                 .resolve = resolve};
+    long fd;
+    if (flags & (O_NONBLOCK | O_PATH)) {
+        fd = syscall(SYS_openat2, folder, path, &how, sizeof how);
+        return fd < 0 ? -errno : (int)fd;
+    }
+    return (int)blocking_interruptible_call(&p->guest->signal_pending, SYS_openat2, folder, (long)path,
+                                            (long)&how, sizeof how, 0, 0);
 }
 
 int64_t blocking_wait(struct linux_process *p, uint64_t deadline)

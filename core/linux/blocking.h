@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct linux_process;
 
@@ -14,6 +15,11 @@ struct linux_process;
 // never interrupted (signal(7)).
 int64_t blocking_call(struct linux_process *p, bool waits, long number, long a, long b, long c, long d,
                       long e, long f);
+// The host's openat2, with O_CLOEXEC and O_NOCTTY: the descriptor or a negative errno. Without O_NONBLOCK and
+// O_PATH it may wait for the other end of a pipe: -EINTR if a signal interrupts that, RESTART_ALWAYS if one
+// has arrived before.
+int blocking_open(struct linux_process *p, int folder, const char *path, int flags, mode_t mode,
+                  uint64_t resolve);
 // Waits for a signal, at most until the host's CLOCK_MONOTONIC reaches deadline (nanoseconds; UINT64_MAX:
 // for ever). RESTART, or 0 at the deadline.
 int64_t blocking_wait(struct linux_process *p, uint64_t deadline);

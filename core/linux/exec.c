@@ -311,7 +311,7 @@ static int rewrite_for_script(int host, const char *path, char ***argv, char int
 static int open_program(struct linux_process *p, int at, const char *path)
 {
     struct descriptor d;
-    int result = files_open(p->files, at, path, O_RDONLY, 0, &d);
+    int result = files_open(p->files, at, path, O_RDONLY | O_NONBLOCK, 0, &d); // it may be a pipe
     if (result)
         return result;
     struct stat s;

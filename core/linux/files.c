@@ -17,6 +17,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "blocking.h"
 #include "core/state/guest.h"
 #include "path_text.h"
 #include "special_files.h"
@@ -62,44 +63,44 @@ static bool is_plain(const struct files *f, const struct grant *g)
     return !special_below(g->path);
 }
 
-static int open_beneath(int folder, const char *path, int flags, mode_t mode, uint64_t resolve)
+static int open_beneath(struct files *f, int folder, const char *path, int flags, mode_t mode,
+                        uint64_t resolve)
 {
-    struct open_how how = {.flags = (uint32_t)flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NOCTTY),
-                           .mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? mode & 01777 : 0,
-                           .resolve = resolve | RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? mode & 01777 : 0;
+    resolve |= RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
     // The kernel gives up with EAGAIN where ".." meets a folder that is being renamed.
     for (int attempt = 0; attempt < 100; attempt++) {
-        long fd = syscall(SYS_openat2, folder, path, &how, sizeof how);
-        if (fd >= 0 || errno != EAGAIN)
-            return fd < 0 ? -errno : (int)fd;
+        const int fd = blocking_open(f->guest->process, folder, path, flags, mode, resolve);
+        if (fd != -EAGAIN)
+            return fd;
     }
     return -EAGAIN;
 }
 
 // Opens what rest names below folder, as far as the grant permits writing.
-static int open_checked(const struct grant *g, int folder, const char *rest, int flags, mode_t mode,
-                        uint64_t resolve)
+static int open_checked(struct files *f, const struct grant *g, int folder, const char *rest, int flags,
+                        mode_t mode, uint64_t resolve)
 {
     if (!g->writable && !(flags & O_PATH)) {
         if (flags & (O_ACCMODE | O_TRUNC) || (flags & O_TMPFILE) == O_TMPFILE)
             return -EROFS;
         if (flags & O_CREAT) {
-            int fd = open_beneath(folder, rest, flags & ~(O_CREAT | O_EXCL), 0, resolve);
+            int fd = open_beneath(f, folder, rest, flags & ~(O_CREAT | O_EXCL), 0, resolve);
             return fd == -ENOENT ? -EROFS : fd >= 0 && flags & O_EXCL ? (close(fd), -EEXIST) : fd;
         }
     }
-    return open_beneath(folder, rest, flags, mode, resolve);
+    return open_beneath(f, folder, rest, flags, mode, resolve);
 }
 
 // Opens canonical, which lies in g.
-static int open_in_grant(const struct grant *g, const char *canonical, int flags, mode_t mode,
-                         uint64_t resolve)
+static int open_in_grant(struct files *f, const struct grant *g, const char *canonical, int flags,
+                         mode_t mode, uint64_t resolve)
 {
     if (g->is_folder) {
         const char *rest = canonical + g->length;
         while (*rest == '/')
             rest++;
-        return open_checked(g, g->host, *rest ? rest : ".", flags, mode, resolve);
+        return open_checked(f, g, g->host, *rest ? rest : ".", flags, mode, resolve);
     }
     if (flags & O_DIRECTORY || canonical[g->length])
         return -ENOTDIR;
@@ -113,8 +114,7 @@ static int open_in_grant(const struct grant *g, const char *canonical, int flags
         return -EROFS;
     char path[HOST_FD_PATH_SIZE];
     files_host_path(g->host, path);
-    int fd = open(path, (flags & ~(O_CREAT | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY);
-    return fd < 0 ? -errno : fd;
+    return blocking_open(f->guest->process, AT_FDCWD, path, flags & ~(O_CREAT | O_NOFOLLOW), 0, 0);
 }
 
 // Whether the file system shows the host's kernel, and mostly has it do something.
@@ -199,7 +199,7 @@ static int look(struct files *f, const char *canonical, char target[PATH_MAX])
     const struct grant *g = find_grant(f, canonical);
     if (!g || special_covers(canonical))
         return special_folder_link(f, canonical, target) ? LINK : FOLDER;
-    int fd = open_in_grant(g, canonical, O_PATH | O_NOFOLLOW, 0, RESOLVE_NO_SYMLINKS);
+    int fd = open_in_grant(f, g, canonical, O_PATH | O_NOFOLLOW, 0, RESOLVE_NO_SYMLINKS);
     if (fd < 0)
         return fd != -ENOENT ? fd : files_leads_to_grant(f, canonical) ? FOLDER : MISSING;
     struct stat s;
@@ -252,15 +252,15 @@ static int walk(struct files *f, const char *path, bool follow, char canonical[P
 }
 
 // Opens canonical, which lies in g. What path says to be a folder in its tail is found out by the kernel.
-static int open_as(const struct grant *g, char canonical[PATH_MAX], const char *path, int flags, mode_t mode,
-                   uint64_t resolve)
+static int open_as(struct files *f, const struct grant *g, char canonical[PATH_MAX], const char *path,
+                   int flags, mode_t mode, uint64_t resolve)
 {
     const char *tail = path_tail(path);
     const size_t length = strlen(canonical);
     if (length + strlen(tail) >= PATH_MAX)
         return -ENAMETOOLONG;
     memcpy(canonical + length, tail, strlen(tail) + 1);
-    int fd = open_in_grant(g, canonical, flags, mode, resolve);
+    int fd = open_in_grant(f, g, canonical, flags, mode, resolve);
     canonical[length] = 0;
     return fd;
 }
@@ -286,7 +286,7 @@ static int open_path(struct files *f, int at, const char *path, int flags, mode_
             return result;
         g = base->kind == DESCRIPTOR_DIRECTORY ? &f->grants[base->grant] : NULL;
         if (g && is_plain(f, g) && !path_rises(path)) {
-            int fd = open_checked(g, base->host, path, flags, mode, 0);
+            int fd = open_checked(f, g, base->host, path, flags, mode, 0);
             if (fd != -EXDEV)
                 return fd < 0 ? fd : accept_host(f, fd, g, out);
         }
@@ -307,7 +307,8 @@ static int open_path(struct files *f, int at, const char *path, int flags, mode_
             return NOT_IN_GRANT;
         const bool plain = !special && is_plain(f, g);
         // A link may lead to another grant within this one, which the kernel does not know.
-        int fd = special ? -EXDEV : open_as(g, canonical, path, flags, mode, plain ? 0 : RESOLVE_NO_SYMLINKS);
+        int fd =
+            special ? -EXDEV : open_as(f, g, canonical, path, flags, mode, plain ? 0 : RESOLVE_NO_SYMLINKS);
         if (fd >= 0)
             return accept_host(f, fd, g, out);
         if (fd != -EXDEV && (plain || (fd != -ENOENT && fd != -ELOOP && fd != -EROFS)))
@@ -323,7 +324,7 @@ static int open_path(struct files *f, int at, const char *path, int flags, mode_
         return linked && !special_exists(f, canonical) ? -EACCES : NOT_IN_GRANT;
     if (makes_folder(f, canonical, flags))
         return NOT_IN_GRANT;
-    int fd = open_as(g, canonical, path, flags, mode, RESOLVE_NO_SYMLINKS);
+    int fd = open_as(f, g, canonical, path, flags, mode, RESOLVE_NO_SYMLINKS);
     if (fd == -ENOENT && files_leads_to_grant(f, canonical))
         return NOT_IN_GRANT;
     return fd == -EXDEV ? -EACCES : fd < 0 ? fd : accept_host(f, fd, g, out);

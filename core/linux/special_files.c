@@ -295,12 +295,17 @@ static int reopen(struct files *f, const struct descriptor *d, int flags, struct
     out->host = -1;
     if (d->kind == DESCRIPTOR_FILE || d->kind == DESCRIPTOR_DIRECTORY) {
         files_host_path(d->host, path);
-        out->host = open(path, (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY);
+        out->host =
+            blocking_open(f->guest->process, AT_FDCWD, path, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW), 0, 0);
     }
-    if (out->host < 0 && !only_named) // another user's terminal or pipe, a socket
+    const bool interrupted = out->host == -EINTR || out->host == RESTART_ALWAYS;
+    if (out->host < 0 && !only_named && !interrupted) { // another user's terminal or pipe, a socket
         out->host = fcntl(d->host, F_DUPFD_CLOEXEC, 3);
-    (void)f;
-    return out->host < 0 ? -errno : 0;
+        out->host = out->host < 0 ? -errno : out->host;
+    }
+    if (out->host < 0)
+        free(out->path);
+    return out->host < 0 ? out->host : 0;
 }
 
 static int open_device(struct files *f, const char *path, bool page, int flags, struct descriptor *out)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // What qemu 7.2 has otherwise than Linux: compared with the same program natively.
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,9 +59,36 @@ static void advice(void)
     SHOW(madvise(area, 4096, MADV_FREE));
 }
 
+// A signal that comes just before a program waits for the other end of a pipe, at some time while it
+// computes.
+static void pipes(void)
+{
+    int ended = 0;
+    char *const arguments[] = {"pipe", NULL};
+    SHOW(mkfifo("pipe", 0700));
+    SHOW(execv("./pipe", arguments));
+    fflush(stdout);
+    for (int i = 0; i < 200; i++) {
+        int status;
+        if (!fork()) {
+            const struct itimerval t = {{0, 0}, {0, 1000 + i % 20 * 100}};
+            setitimer(ITIMER_REAL, &t, NULL);
+            for (volatile int spin = i % 7 * 100000; spin < 700000; spin++)
+                ;
+            open("pipe", O_RDONLY);
+            _exit(0);
+        }
+        wait(&status);
+        ended += WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+    }
+    printf("%d ended\n", ended);
+    unlink("pipe");
+}
+
 int main(void)
 {
     waiting();
     advice();
+    pipes();
     return 0;
 }
