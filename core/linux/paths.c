@@ -361,9 +361,13 @@ int64_t sys_unlinkat(struct linux_process *p, const uint64_t *a)
         return -EINVAL;
     if (!result)
         result = find_place(p, a[0], path, false, &place);
-    if (result == -EBUSY && !*place.name) { // the last component is "." or ".."
+    if (result == -EBUSY && !*place.name) { // the last component is "." or "..", or there is none
         size_t length = strlen(path);
-        return !folder ? -EISDIR : length >= 2 && !strcmp(path + length - 2, "..") ? -ENOTEMPTY : -EINVAL;
+        while (length && path[length - 1] == '/')
+            length--;
+        if (!folder)
+            return -EISDIR;
+        return !length ? -EBUSY : length >= 2 && path[length - 2] == '.' ? -ENOTEMPTY : -EINVAL;
     }
     if (result)
         return result;

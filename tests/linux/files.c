@@ -191,6 +191,10 @@ static void folders(void)
     SHOW(rmdir("file"));
     SHOW(unlinkat(fd, "g", 0));
     SHOW(rmdir("folder/."));
+    SHOW(rmdir("folder/../"));
+    SHOW(rmdir("/"));
+    SHOW(rmdir("//"));
+    SHOW(unlink("/"));
     SHOW(unlink("."));
     SHOW(rmdir("folder"));
     SHOW(openat(fd, "late", O_CREAT | O_WRONLY, 0600));
