@@ -237,10 +237,35 @@ static void write_cpuinfo(struct linux_process *p, FILE *out)
                  "CPU architecture: 8\n");
 }
 
+// As in /etc/fstab: white space and backslashes are octal (getmntent(3)).
+static void write_mount_point(const char *path, FILE *out)
+{
+    for (; *path; path++)
+        fprintf(out, strchr(" \t\n\\#", *path) ? "\\%03o" : "%c", (unsigned char)*path);
+}
+
+// What the guest sees of files: where they come from on the host is no business of its.
+static void write_mounts(struct linux_process *p, FILE *out)
+{
+    const struct files *f = p->files;
+    bool covered = false; // there is a grant of the root
+    for (size_t i = 0; i < f->grant_count; i++)
+        covered |= !f->grants[i].length;
+    if (!covered)
+        fprintf(out, "root / rootfs ro 0 0\n");
+    for (size_t i = 0; i < f->grant_count; i++) {
+        fprintf(out, "grant ");
+        write_mount_point(f->grants[i].length ? f->grants[i].path : "/", out);
+        fprintf(out, " grant %s 0 0\n", f->grants[i].writable ? "rw" : "ro");
+    }
+    fprintf(out, "proc /proc proc ro 0 0\n");
+}
+
 const struct proc_text proc_texts[] = {
-    {"/proc/self/maps", write_maps},   {"/proc/self/cmdline", write_cmdline},
-    {"/proc/self/comm", write_comm},   {"/proc/self/stat", write_stat},
-    {"/proc/self/statm", write_statm}, {"/proc/self/status", write_status},
-    {"/proc/cpuinfo", write_cpuinfo},  {"/proc/meminfo", write_meminfo},
+    {"/proc/self/maps", write_maps},     {"/proc/self/cmdline", write_cmdline},
+    {"/proc/self/comm", write_comm},     {"/proc/self/stat", write_stat},
+    {"/proc/self/statm", write_statm},   {"/proc/self/status", write_status},
+    {"/proc/cpuinfo", write_cpuinfo},    {"/proc/meminfo", write_meminfo},
+    {"/proc/self/mounts", write_mounts}, {"/proc/mounts", write_mounts},
 };
 const size_t proc_text_count = sizeof proc_texts / sizeof *proc_texts;
