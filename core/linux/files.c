@@ -330,13 +330,31 @@ static int open_path(struct files *f, int at, const char *path, int flags, mode_
     return fd == -EXDEV ? -EACCES : fd < 0 ? fd : accept_host(f, fd, g, out);
 }
 
+bool files_is_program(const struct files *f, int host)
+{
+    struct stat s, program;
+    return !fstat(host, &s) && !fstat(f->program_host, &program) && s.st_dev == program.st_dev &&
+           s.st_ino == program.st_ino;
+}
+
 int files_open(struct files *f, int at, const char *path, int flags, mode_t mode, struct descriptor *out)
 {
     char canonical[PATH_MAX];
-    int result = open_path(f, at, path, flags, mode, out, canonical);
-    if (result != NOT_IN_GRANT)
+    struct stat s;
+    const bool writes = flags & O_ACCMODE && !(flags & O_PATH);
+    // What may turn out to be the program is not cut before that is known.
+    int result = open_path(f, at, path, writes ? flags & ~O_TRUNC : flags, mode, out, canonical);
+    if (result == NOT_IN_GRANT)
+        return special_open(f, canonical, flags | (*path_tail(path) ? O_DIRECTORY : 0), out);
+    if (result || !writes)
         return result;
-    return special_open(f, canonical, flags | (*path_tail(path) ? O_DIRECTORY : 0), out);
+    if (files_is_program(f, out->host))
+        result = -ETXTBSY;
+    else if (flags & O_TRUNC && !fstat(out->host, &s) && S_ISREG(s.st_mode) && ftruncate(out->host, 0))
+        result = -errno;
+    if (result)
+        close(out->host);
+    return result;
 }
 
 int files_lookup(struct files *f, int at, const char *path, bool follow, struct files_object *object)

@@ -71,6 +71,9 @@ void files_destroy(struct files *f);
 // Opens path with the host's open flags and mode. On success *out is filled; out->host is the caller's.
 int files_open(struct files *f, int at, const char *path, int flags, mode_t mode, struct descriptor *out);
 
+// Whether that is the file of the program that runs, which cannot be written.
+bool files_is_program(const struct files *f, int host);
+
 // The object that path names, without opening it.
 struct files_object {
     int host; // O_PATH descriptor, or that of an open file, which is lent

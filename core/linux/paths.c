@@ -467,7 +467,9 @@ int64_t sys_truncate(struct linux_process *p, const uint64_t *a)
     if (result)
         return result;
     files_host_path(object.host, link);
-    if (object.object && (int64_t)a[1] > 0)
+    if (files_is_program(p->files, object.host))
+        result = -ETXTBSY;
+    else if (object.object && (int64_t)a[1] > 0)
         result = shared_memory_grow(p, object.object, a[1]);
     if (!result)
         result = host_result(truncate(link, (off_t)a[1]));

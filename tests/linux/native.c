@@ -85,10 +85,35 @@ static void pipes(void)
     unlink("pipe");
 }
 
+// The program's file is not written while it runs, but may be replaced.
+static void own_program(void)
+{
+    struct stat before, s;
+    SHOW(stat("native", &before));
+    SHOW(open("native", O_WRONLY));
+    SHOW(open("native", O_RDWR | O_TRUNC));
+    SHOW(open("native", O_WRONLY | O_CREAT | O_TRUNC, 0700));
+    SHOW(open("native", O_WRONLY | O_CREAT | O_EXCL, 0700));
+    SHOW(truncate("native", 0));
+    SHOW(stat("native", &s) || s.st_size != before.st_size);
+    SHOW(close(open("native", O_RDONLY)));
+    SHOW(close(open("native", O_PATH)));
+    SHOW(unlink("native"));
+    const int new = open("native", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    SHOW(write(new, "new", 3));
+    SHOW(close(new));
+    SHOW(close(open("native", O_WRONLY | O_CREAT)));
+    SHOW(stat("native", &s) ? -1 : s.st_size);
+    SHOW(close(open("native", O_WRONLY | O_TRUNC)));
+    SHOW(stat("native", &s) ? -1 : s.st_size);
+    unlink("native");
+}
+
 int main(void)
 {
     waiting();
     advice();
     pipes();
+    own_program();
     return 0;
 }
