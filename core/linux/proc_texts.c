@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "process.h"
 
+#define TICKS 100u // of the clock in a second
 #define PAGES (GUEST_SPACE / GUEST_PAGE)
 
 // ---- memory ----
@@ -237,6 +238,46 @@ static void write_cpuinfo(struct linux_process *p, FILE *out)
                  "CPU architecture: 8\n");
 }
 
+// Clock ticks since the start, and how many of them the guest has used: as times and sysinfo tell.
+struct ticks {
+    uint64_t all, user, system;
+};
+
+static struct ticks read_ticks(struct linux_process *p)
+{
+    struct tms times;
+    const uint64_t now = (uint64_t)clock_times(p, &times);
+    struct ticks t = {.user = (uint64_t)(times.tms_utime + times.tms_cutime),
+                      .system = (uint64_t)(times.tms_stime + times.tms_cstime)};
+    t.all = p->guest->config.deterministic ? now : clock_monotonic_ns() / (1000000000u / TICKS);
+    if (t.all < t.user + t.system) // a virtual clock may run ahead
+        t.all = t.user + t.system;
+    return t;
+}
+
+static void write_uptime(struct linux_process *p, FILE *out)
+{
+    const struct ticks t = read_ticks(p);
+    const uint64_t idle = t.all - t.user - t.system;
+    fprintf(out, "%" PRIu64 ".%02d %" PRIu64 ".%02d\n", t.all / TICKS, (int)(t.all % TICKS), idle / TICKS,
+            (int)(idle % TICKS));
+}
+
+static void write_loadavg(struct linux_process *p, FILE *out)
+{
+    fprintf(out, "0.00 0.00 0.00 1/1 %d\n", p->pid);
+}
+
+// The system's: it has one processor, and nobody but the guest uses that.
+static void write_system_stat(struct linux_process *p, FILE *out)
+{
+    const struct ticks t = read_ticks(p);
+    for (const char *const *name = (const char *const[]){"cpu ", "cpu0", NULL}; *name; name++)
+        fprintf(out, "%s %" PRIu64 " 0 %" PRIu64 " %" PRIu64 " 0 0 0 0 0 0\n", *name, t.user, t.system,
+                t.all - t.user - t.system);
+    fprintf(out, "processes 1\nprocs_running 1\nprocs_blocked 0\n");
+}
+
 // As in /etc/fstab: white space and backslashes are octal (getmntent(3)).
 static void write_mount_point(const char *path, FILE *out)
 {
@@ -262,10 +303,12 @@ static void write_mounts(struct linux_process *p, FILE *out)
 }
 
 const struct proc_text proc_texts[] = {
-    {"/proc/self/maps", write_maps},     {"/proc/self/cmdline", write_cmdline},
-    {"/proc/self/comm", write_comm},     {"/proc/self/stat", write_stat},
-    {"/proc/self/statm", write_statm},   {"/proc/self/status", write_status},
-    {"/proc/cpuinfo", write_cpuinfo},    {"/proc/meminfo", write_meminfo},
-    {"/proc/self/mounts", write_mounts}, {"/proc/mounts", write_mounts},
+    {"/proc/self/maps", write_maps},   {"/proc/self/cmdline", write_cmdline},
+    {"/proc/self/comm", write_comm},   {"/proc/self/stat", write_stat},
+    {"/proc/self/statm", write_statm}, {"/proc/self/status", write_status},
+    {"/proc/cpuinfo", write_cpuinfo},  {"/proc/meminfo", write_meminfo},
+    {"/proc/loadavg", write_loadavg},  {"/proc/stat", write_system_stat},
+    {"/proc/uptime", write_uptime},    {"/proc/self/mounts", write_mounts},
+    {"/proc/mounts", write_mounts},
 };
 const size_t proc_text_count = sizeof proc_texts / sizeof *proc_texts;

@@ -201,6 +201,21 @@ static void processor_time(void)
     SHOW(stat_number(16) + stat_number(17) >= 3);
 }
 
+// What the system tells of itself goes with what it tells of the process.
+static void the_system(void)
+{
+    double up, idle, loads[3];
+    int running, all, last;
+    unsigned long user, nice, system, rest, wait;
+    SHOW(sscanf(read_text("/proc/uptime"), "%lf %lf\n", &up, &idle));
+    SHOW(up * 100 + 1 >= stat_number(22) && stat_number(22) >= 0);
+    SHOW(sscanf(read_text("/proc/loadavg"), "%lf %lf %lf %d/%d %d\n", &loads[0], &loads[1], &loads[2],
+                &running, &all, &last));
+    SHOW(sscanf(read_text("/proc/stat"), "cpu %lu %lu %lu %lu %lu", &user, &nice, &system, &rest, &wait));
+    SHOW(user + nice + system >= 5);
+    SHOW(strstr(text, "\ncpu0 ") && strstr(text, "\nprocs_running "));
+}
+
 int main(void)
 {
     names();
@@ -208,5 +223,6 @@ int main(void)
     signals();
     sizes();
     processor_time();
+    the_system();
     return 0;
 }
