@@ -467,6 +467,7 @@ int64_t sys_personality(struct linux_process *p, const uint64_t *a)
 int64_t sys_prctl(struct linux_process *p, const uint64_t *a)
 {
     char name[16] = "";
+    int value = 0;
     switch ((int)a[0]) {
     case PR_SET_NAME: {
         int result = copy_string(p, a[1], name, sizeof name);
@@ -481,6 +482,12 @@ int64_t sys_prctl(struct linux_process *p, const uint64_t *a)
         if (a[1] > SIGNAL_MAX)
             return -EINVAL;
         return p->owns_host && prctl(PR_SET_PDEATHSIG, a[1]) ? -errno : 0;
+    case PR_SET_CHILD_SUBREAPER: return p->owns_host && prctl(PR_SET_CHILD_SUBREAPER, a[1] != 0) ? -errno : 0;
+    case PR_GET_PDEATHSIG:
+    case PR_GET_CHILD_SUBREAPER:
+        if (p->owns_host)
+            prctl((int)a[0], &value);
+        return copy_out(p, a[1], &value, sizeof value) ? 0 : -EFAULT;
     case PR_GET_DUMPABLE: return 1;
     case PR_SET_DUMPABLE: return a[1] <= 1 ? 0 : -EINVAL;
     case PR_GET_KEEPCAPS: return 0;

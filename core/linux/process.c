@@ -270,12 +270,12 @@ void process_after_exec(struct linux_process *p)
     p->replaced = true;
 }
 
-static void become_child(struct linux_process *p, const uint64_t *a, int pipe_end)
+static void become_child(struct linux_process *p, const uint64_t *a, int pipe_end, pid_t host_parent)
 {
     cpu *c = &p->guest->cpu;
     p->forked = true;
     p->parent = p->pid;
-    p->host_parent = getppid();
+    p->host_parent = host_parent;
     p->pid = getpid();
     close_pipe_end(&p->vfork_pipe); // the grandparent does not wait for this one
     p->vfork_pipe = pipe_end;
@@ -323,10 +323,11 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
     sigset_t all, old;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old);
+    const pid_t self = getpid(); // which may be gone when the child asks for its parent
     pid_t pid = fork();
     if (pid == 0) {
         close_pipe_end(&ends[0]);
-        become_child(p, a, ends[1]);
+        become_child(p, a, ends[1], self);
         sigprocmask(SIG_SETMASK, &old, NULL);
         return 0;
     }

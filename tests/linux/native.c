@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -109,11 +110,41 @@ static void own_program(void)
     unlink("native");
 }
 
+// Who has lost its parent comes to the process that wants such.
+static void orphans(void)
+{
+    int value = -1, status;
+    const pid_t self = getpid();
+    SHOW(prctl(PR_GET_CHILD_SUBREAPER, &value));
+    printf("%d\n", value);
+    SHOW(prctl(PR_SET_CHILD_SUBREAPER, 1));
+    SHOW(prctl(PR_GET_CHILD_SUBREAPER, &value));
+    printf("%d\n", value);
+    fflush(stdout);
+    if (!fork()) {
+        prctl(PR_GET_CHILD_SUBREAPER, &value);
+        if (!fork()) {
+            while (getppid() != self)
+                usleep(1000);
+            _exit(7);
+        }
+        _exit(value);
+    }
+    SHOW(wait(&status) > 0 ? WEXITSTATUS(status) : -1);
+    SHOW(wait(&status) > 0 ? WEXITSTATUS(status) : -1);
+    SHOW(wait(&status));
+    SHOW(prctl(PR_SET_PDEATHSIG, SIGUSR1));
+    SHOW(prctl(PR_GET_PDEATHSIG, &value));
+    printf("%d\n", value);
+    SHOW(prctl(PR_GET_PDEATHSIG, 1));
+}
+
 int main(void)
 {
     waiting();
     advice();
     pipes();
     own_program();
+    orphans();
     return 0;
 }
