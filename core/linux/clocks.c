@@ -107,7 +107,7 @@ int64_t clock_times(struct linux_process *p, struct tms *t)
 {
     if (!own_clock(p))
         return times(t);
-    const int64_t now = (int64_t)(devices_clock_ns(p->guest, true) / (SECOND / 100));
+    const int64_t now = (int64_t)(devices_clock_ns(p->guest, true) / (SECOND / CLOCK_TICKS));
     *t = (struct tms){.tms_utime = now};
     return now;
 }

@@ -78,6 +78,11 @@ struct descriptor *descriptor_get(struct files *f, uint64_t fd)
     return fd < DESCRIPTOR_MAX && f->table[fd].kind != DESCRIPTOR_FREE ? &f->table[fd] : NULL;
 }
 
+bool descriptor_is_folder(const struct descriptor *d)
+{
+    return d->kind == DESCRIPTOR_DIRECTORY || d->kind == DESCRIPTOR_VIRTUAL;
+}
+
 void descriptor_object(const struct descriptor *d, struct files_object *object)
 {
     *object = (struct files_object){.host = d->host,

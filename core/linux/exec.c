@@ -91,7 +91,7 @@ static void build_stack(struct linux_process *p, const struct elf_image *image, 
     const uint64_t auxv[][2] = {
         {AT_HWCAP, HWCAP},
         {AT_PAGESZ, GUEST_PAGE},
-        {AT_CLKTCK, 100},
+        {AT_CLKTCK, CLOCK_TICKS},
         {AT_PHDR, image->header_address},
         {AT_PHENT, sizeof(Elf64_Phdr)},
         {AT_PHNUM, image->header_count},

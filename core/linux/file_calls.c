@@ -52,7 +52,7 @@ static const struct descriptor *plain_file(struct linux_process *p, uint64_t fd,
     const struct descriptor *d = descriptor_get(p->files, fd);
     if (!d)
         *error = -EBADF;
-    else if (d->kind == DESCRIPTOR_DIRECTORY || d->kind == DESCRIPTOR_VIRTUAL)
+    else if (descriptor_is_folder(d))
         *error = -EISDIR;
     else if (d->kind == DESCRIPTOR_DEVICE || d->kind == DESCRIPTOR_EPOLL)
         *error = -EINVAL;
@@ -389,7 +389,7 @@ int64_t sys_getdents64(struct linux_process *p, const uint64_t *a)
     uint64_t size = a[2] < 1u << 20 ? a[2] : 1u << 20;
     if (!d)
         return -EBADF;
-    if (d->kind != DESCRIPTOR_DIRECTORY && d->kind != DESCRIPTOR_VIRTUAL)
+    if (!descriptor_is_folder(d))
         return -ENOTDIR;
     if (d->kind == DESCRIPTOR_VIRTUAL)
         return made_records(p, d, a[1], size);

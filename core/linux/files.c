@@ -175,7 +175,7 @@ static int base_of(struct files *f, int at, struct descriptor **base, char text[
     *base = at == GUEST_AT_FDCWD ? &f->cwd : descriptor_get(f, (uint32_t)at);
     if (!*base)
         return -EBADF;
-    if ((*base)->kind != DESCRIPTOR_DIRECTORY && (*base)->kind != DESCRIPTOR_VIRTUAL)
+    if (!descriptor_is_folder(*base))
         return -ENOTDIR;
     if (!text)
         return 0;
@@ -301,18 +301,18 @@ static int open_path(struct files *f, int at, const char *path, int flags, mode_
         int result = path_append_all(canonical, path);
         if (result)
             return result;
-        const bool special = special_covers(canonical);
-        g = special ? NULL : find_grant(f, canonical);
-        if (!special && (!g || makes_folder(f, canonical, flags)))
-            return NOT_IN_GRANT;
-        const bool plain = !special && is_plain(f, g);
-        // A link may lead to another grant within this one, which the kernel does not know.
-        int fd =
-            special ? -EXDEV : open_as(f, g, canonical, path, flags, mode, plain ? 0 : RESOLVE_NO_SYMLINKS);
-        if (fd >= 0)
-            return accept_host(f, fd, g, out);
-        if (fd != -EXDEV && (plain || (fd != -ENOENT && fd != -ELOOP && fd != -EROFS)))
-            return fd;
+        if (!special_covers(canonical)) {
+            g = find_grant(f, canonical);
+            if (!g || makes_folder(f, canonical, flags))
+                return NOT_IN_GRANT;
+            const bool plain = is_plain(f, g);
+            // A link may lead to another grant within this one, which the kernel does not know.
+            const int fd = open_as(f, g, canonical, path, flags, mode, plain ? 0 : RESOLVE_NO_SYMLINKS);
+            if (fd >= 0)
+                return accept_host(f, fd, g, out);
+            if (fd != -EXDEV && (plain || (fd != -ENOENT && fd != -ELOOP && fd != -EROFS)))
+                return fd;
+        }
         canonical[used] = 0;
     }
     bool linked, follow = !(flags & O_NOFOLLOW) && !(flags & O_CREAT && flags & O_EXCL);

@@ -96,7 +96,7 @@ static void describe_path(struct files *f, const struct descriptor *d, struct re
 {
     char path[PATH_MAX] = "";
     struct stat info;
-    bool folder = d->kind == DESCRIPTOR_DIRECTORY || d->kind == DESCRIPTOR_VIRTUAL, named;
+    bool folder = descriptor_is_folder(d), named;
     if (fstat(d->host, &info)) {
         saved_fail(s, "an open file of the program cannot be saved: %s", strerror(errno));
         return;

@@ -63,7 +63,7 @@ static int set_cwd(struct files *f, struct descriptor *d)
     // The right to search is asked of the host's kernel, as chdir does.
     if (d->kind == DESCRIPTOR_DIRECTORY)
         result = faccessat(d->host, ".", X_OK, AT_EACCESS) ? -errno : 0;
-    else if (d->kind != DESCRIPTOR_VIRTUAL)
+    else if (!descriptor_is_folder(d))
         result = -ENOTDIR;
     if (result) {
         close(d->host);
@@ -87,7 +87,7 @@ int files_fchdir(struct files *f, int fd)
     const struct descriptor *d = descriptor_get(f, (uint32_t)fd);
     if (!d)
         return -EBADF;
-    if (d->kind != DESCRIPTOR_DIRECTORY && d->kind != DESCRIPTOR_VIRTUAL)
+    if (!descriptor_is_folder(d))
         return -ENOTDIR;
     struct descriptor copy = *d;
     copy.host = fcntl(d->host, F_DUPFD_CLOEXEC, 3);

@@ -11,7 +11,6 @@
 #include "core/base/clock.h"
 #include "process.h"
 
-#define TICKS 100u // of the clock in a second
 #define PAGES (GUEST_SPACE / GUEST_PAGE)
 
 // ---- memory ----
@@ -249,7 +248,7 @@ static struct ticks read_ticks(struct linux_process *p)
     const uint64_t now = (uint64_t)clock_times(p, &times);
     struct ticks t = {.user = (uint64_t)(times.tms_utime + times.tms_cutime),
                       .system = (uint64_t)(times.tms_stime + times.tms_cstime)};
-    t.all = p->guest->config.deterministic ? now : clock_monotonic_ns() / (1000000000u / TICKS);
+    t.all = p->guest->config.deterministic ? now : clock_monotonic_ns() / (1000000000u / CLOCK_TICKS);
     if (t.all < t.user + t.system) // a virtual clock may run ahead
         t.all = t.user + t.system;
     return t;
@@ -259,8 +258,8 @@ static void write_uptime(struct linux_process *p, FILE *out)
 {
     const struct ticks t = read_ticks(p);
     const uint64_t idle = t.all - t.user - t.system;
-    fprintf(out, "%" PRIu64 ".%02d %" PRIu64 ".%02d\n", t.all / TICKS, (int)(t.all % TICKS), idle / TICKS,
-            (int)(idle % TICKS));
+    fprintf(out, "%" PRIu64 ".%02d %" PRIu64 ".%02d\n", t.all / CLOCK_TICKS, (int)(t.all % CLOCK_TICKS),
+            idle / CLOCK_TICKS, (int)(idle % CLOCK_TICKS));
 }
 
 static void write_loadavg(struct linux_process *p, FILE *out)

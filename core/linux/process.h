@@ -108,6 +108,8 @@ uint64_t process_free_ram(const struct linux_process *p);
 // The host's clock for one that the guest names, of its own processor time or of the system's, or -EINVAL.
 int clock_of_host(struct linux_process *p, int clock);
 
+#define CLOCK_TICKS 100 // a second
+
 // What times(2) gives: *t, and the time that has passed, in clock ticks.
 struct tms;
 int64_t clock_times(struct linux_process *p, struct tms *t);

@@ -133,11 +133,6 @@ static struct descriptor *find_descriptor(struct files *f, const char *path)
     return *end || end == path + 14 || fd >= DESCRIPTOR_MAX ? NULL : descriptor_get(f, fd);
 }
 
-static bool is_open_folder(const struct descriptor *d)
-{
-    return d->kind == DESCRIPTOR_DIRECTORY || d->kind == DESCRIPTOR_VIRTUAL;
-}
-
 bool special_folder_link(struct files *f, const char *path, char target[PATH_MAX])
 {
     char normal[PATH_MAX];
@@ -145,7 +140,7 @@ bool special_folder_link(struct files *f, const char *path, char target[PATH_MAX
     if (!strcmp(normal, "/proc/self/root"))
         return strcpy(target, "/");
     const struct descriptor *d = find_descriptor(f, normal);
-    return d && is_open_folder(d) && !files_folder_path(f, d, target, PATH_MAX);
+    return d && descriptor_is_folder(d) && !files_folder_path(f, d, target, PATH_MAX);
 }
 
 static bool is_folder(struct files *f, const char *path)
@@ -281,7 +276,7 @@ static int reopen(struct files *f, const struct descriptor *d, int flags, struct
     char path[HOST_FD_PATH_SIZE];
     int access = flags & O_ACCMODE, has = fcntl(d->host, F_GETFL);
     const bool only_named = has & O_PATH;
-    if (flags & O_DIRECTORY && !is_open_folder(d))
+    if (flags & O_DIRECTORY && !descriptor_is_folder(d))
         return -ENOTDIR;
     if (d->kind == DESCRIPTOR_FILE) {
         has = only_named ? d->may_change ? O_RDWR : O_RDONLY : has & O_ACCMODE;
@@ -416,7 +411,7 @@ int special_lookup(struct files *f, const char *path, bool folder, bool follow, 
 static int64_t describe(struct files *f, const struct descriptor *d, char *text, size_t size)
 {
     char link[HOST_FD_PATH_SIZE], name[PATH_MAX];
-    if (is_open_folder(d) && !files_folder_path(f, d, text, size))
+    if (descriptor_is_folder(d) && !files_folder_path(f, d, text, size))
         return (int64_t)strlen(text);
     if (files_name(f, d->host, text, size))
         return (int64_t)strlen(text);
