@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "video.h"
-#include "display.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "assets/icon.h"
+#include "display.h"
 #include "frontend/base/text.h"
 #include "frontend/record/png.h"
 #include "fullscreen.h"
