@@ -31,10 +31,7 @@ const char *again_missing(const struct app *app)
 // Tells the main loop; any thread.
 static void wake(void *user)
 {
-    struct app *app = user;
-    if (!atomic_exchange(&app->wake_queued, true)) {
-        SDL_PushEvent(&(SDL_Event){.type = app->wake_event});
-    }
+    app_wake(user);
 }
 
 // On the emulation thread, while the game stands.
@@ -44,7 +41,7 @@ static void take(void *user, struct session *s)
     struct again *again = &app->again;
     past_take(s, FRAMES_MOST, FRAMES_LEAST, &again->past, &again->why);
     atomic_store(&again->taken, true);
-    wake(app);
+    app_wake(app);
 }
 
 static void ask(struct app *app)

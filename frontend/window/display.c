@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
+#define _GNU_SOURCE // POLLRDHUP
 #include "display.h"
 
 #include <SDL.h>
 #include <SDL_syswm.h>
+#include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "frontend/base/interrupt.h"
@@ -48,11 +51,13 @@ bool display_open(struct failure *failure)
     return true;
 }
 
-static bool lost;
+static atomic_bool lost;
+static atomic_int connection = -1; // to the X server
 
+// poll takes no descriptor below 0 for one at which nothing happens.
 bool display_is_lost(void)
 {
-    return lost;
+    return lost || poll(&(struct pollfd){.fd = connection, .events = POLLRDHUP}, 1, 0) > 0;
 }
 
 #ifdef SDL_VIDEO_DRIVER_X11
@@ -83,6 +88,7 @@ void display_watch(SDL_Window *window)
         info.subsystem == SDL_SYSWM_X11) {
         set_handler(note_loss);
         set_exit_handler(info.info.x11.display, go_on, NULL);
+        connection = ConnectionNumber(info.info.x11.display);
     }
 }
 #else
@@ -94,7 +100,8 @@ void display_watch(SDL_Window *window)
 
 void display_close(void)
 {
-    if (!lost) { // else SDL waits for answers
+    if (!display_is_lost()) { // else SDL waits for answers
         SDL_Quit();
+        connection = -1;
     }
 }

@@ -15,6 +15,7 @@ bool display_open(struct failure *failure);
 // From now on the loss of the display that shows the window, at the end of a desktop session for one, is an
 // interrupt. SDL's windows are not to be closed then: it would wait for the display's answer.
 void display_watch(SDL_Window *window);
+// From any thread.
 bool display_is_lost(void);
 
 void display_close(void);

@@ -71,10 +71,11 @@ static void take_audio(void *user, const int16_t (*samples)[2], size_t count)
 }
 
 // Pushing an event is the one thing that SDL allows from other threads. One at a time: at full speed there
-// are thousands of frames a second.
+// are thousands of frames a second. None to a display that is gone: SDL sends it over a connection that
+// nobody else sees, and Xlib would end the process in the thread that pushes; the main thread finds out.
 void app_wake(struct app *app)
 {
-    if (!atomic_exchange(&app->wake_queued, true)) {
+    if (!atomic_exchange(&app->wake_queued, true) && !display_is_lost()) {
         SDL_PushEvent(&(SDL_Event){.type = app->wake_event});
     }
 }
