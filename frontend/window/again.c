@@ -28,12 +28,6 @@ const char *again_missing(const struct app *app)
                                         : NULL;
 }
 
-// Tells the main loop; any thread.
-static void wake(void *user)
-{
-    app_wake(user);
-}
-
 // On the emulation thread, while the game stands.
 static void take(void *user, struct session *s)
 {
@@ -80,7 +74,7 @@ static void start(struct app *app)
                                     .launch = &app->launch,
                                     .kept = path_user(PATH_DATA, "benchmarks"),
                                     .sides = text_format("%s;%s", a, b),
-                                    .wake = wake,
+                                    .wake = app_wake,
                                     .user = app};
     char *text =
         text_format("Your last %u s are run again; the same key ends that", seconds(again->past.frames));

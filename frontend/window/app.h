@@ -79,8 +79,8 @@ struct app {
     char *page_text;
 };
 
-// Any thread: the main loop is to look what there is.
-void app_wake(struct app *app);
+// Any thread: the main loop is to look what there is. Takes what callbacks are given, a struct app.
+void app_wake(void *app);
 
 // Whether the panel or the loop page lies over the game and takes the input.
 bool app_covered(const struct app *app);

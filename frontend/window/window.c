@@ -73,8 +73,9 @@ static void take_audio(void *user, const int16_t (*samples)[2], size_t count)
 // Pushing an event is the one thing that SDL allows from other threads. One at a time: at full speed there
 // are thousands of frames a second. None to a display that is gone: SDL sends it over a connection that
 // nobody else sees, and Xlib would end the process in the thread that pushes; the main thread finds out.
-void app_wake(struct app *app)
+void app_wake(void *user)
 {
+    struct app *app = user;
     if (!atomic_exchange(&app->wake_queued, true) && !display_is_lost()) {
         SDL_PushEvent(&(SDL_Event){.type = app->wake_event});
     }
@@ -83,11 +84,6 @@ void app_wake(struct app *app)
 bool app_covered(const struct app *app)
 {
     return app->panel.open || app->loop_page.open;
-}
-
-static void wake(void *user)
-{
-    app_wake(user);
 }
 
 // ---- playing ----
@@ -476,7 +472,7 @@ static int play_one(struct app *app, struct failure *failure)
                                               .between = between,
                                               .rewound = rewound,
                                               .frame = take_frame,
-                                              .wake = wake};
+                                              .wake = app_wake};
         open_audio(app);
         // What is to be had again makes sound, whether it is heard or not.
         if (app->audio || output_wants_audio(app->output) || game_states_kept(app)) {
