@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "frontend/base/host.h"
 #include "frontend/base/log.h"
 #include "frontend/base/paths.h"
 #include "frontend/base/streams.h"
@@ -210,6 +211,22 @@ static int prepare(const struct options *options, struct settings *settings, str
     return 0;
 }
 
+static int answer(const struct options *options, struct settings *settings, struct outcome *outcome,
+                  struct failure *failure)
+{
+    switch (options->request) {
+    case REQUEST_HELP: a64run_options_print_help(stdout); break;
+    case REQUEST_VERSION: host_print_version("a64run", stdout); break;
+    case REQUEST_PREPARE: return prepare(options, settings, failure);
+    default: return set_up_and_run(options, settings, outcome, failure);
+    }
+    if (!streams_end()) {
+        fail(failure, STATUS_USAGE, "cannot write to standard output: %s", strerror(errno));
+        return STATUS_OWN;
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -220,16 +237,9 @@ int main(int argc, char **argv)
     int status = STATUS_OWN;
     const struct config_sources sources = {.command_line = &options.settings};
     if (a64run_options_parse(&options, argc, argv, &failure) && config_load(&settings, &sources, &failure)) {
-        if (options.request == REQUEST_HELP) {
-            a64run_options_print_help(stdout);
-            status = 0;
-        } else {
-            struct outcome outcome = {0};
-            status = options.request == REQUEST_PREPARE
-                         ? prepare(&options, &settings, &failure)
-                         : set_up_and_run(&options, &settings, &outcome, &failure);
-            translate_behind_start(outcome.interpreted_ns, argc, argv);
-        }
+        struct outcome outcome = {0};
+        status = answer(&options, &settings, &outcome, &failure);
+        translate_behind_start(outcome.interpreted_ns, argc, argv);
     }
     status = report(&failure, status);
     config_free(&settings);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frontend/base/host.h"
 #include "frontend/base/log.h"
 #include "frontend/base/streams.h"
 #include "frontend/bench/bench.h"
@@ -29,7 +30,7 @@ static int answer(struct options *options, struct settings *settings)
     switch (options->request) {
     case REQUEST_PLAY: return play_by(options, settings, headless_run);
     case REQUEST_HELP: doom_options_print_help(stdout); break;
-    case REQUEST_VERSION: about_version(stdout); break;
+    case REQUEST_VERSION: host_print_version("neurodoom", stdout); break;
     case REQUEST_LIST_WADS: return wad_list(stdout, settings->iwad) ? STATUS_OK : STATUS_NO_WAD;
     case REQUEST_LIST_KEYS: about_keys(settings, stdout); break;
     case REQUEST_DUMP_CONFIG: config_dump(settings, stdout); break;
@@ -63,7 +64,7 @@ int main(int argc, char **argv)
         status =
             screen_needed(&options) ? screen_run(&options, &settings, argv) : answer(&options, &settings);
     }
-    if (fflush(stdout) != 0 && status == STATUS_OK) {
+    if (!streams_end() && status == STATUS_OK) {
         fail(&failure, STATUS_USAGE, "cannot write to standard output: %s", strerror(errno));
         status = failure_report(&failure);
     }

@@ -3,7 +3,6 @@
 #include "host.h"
 
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -19,6 +18,11 @@ const char host_flags[] = __VERSION__ " " NEURODOOM_FLAGS;
 #else
 const char host_flags[] = "gcc " __VERSION__ " " NEURODOOM_FLAGS;
 #endif
+
+void host_print_version(const char *program, FILE *stream)
+{
+    fprintf(stream, "%s %s (%s)\n%s\n", program, host_version, host_git, host_flags);
+}
 
 // The rest of the first line of the file that begins with key, after blanks, separators and quotes.
 static void read_value(const char *path, const char *key, char *value, size_t size)

@@ -4,11 +4,15 @@
 #define FRONTEND_HOST_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 // From the build.
 extern const char host_version[];
 extern const char host_git[]; // abbreviated commit, "unknown" outside a checkout
 extern const char host_flags[]; // compiler and flags
+
+// What --version of a program says.
+void host_print_version(const char *program, FILE *stream);
 
 struct host_machine {
     char cpu[96];

@@ -2,6 +2,7 @@
 #include "streams.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 void streams_hold(void)
@@ -12,4 +13,9 @@ void streams_hold(void)
                  fd == STDIN_FILENO ? O_WRONLY : O_RDONLY); // gets the lowest number that is free
         }
     }
+}
+
+bool streams_end(void)
+{
+    return fflush(stdout) == 0 && !ferror(stdout);
 }

@@ -5,6 +5,7 @@
 
 static const struct option own_options[] = {
     {"help", OPTION_REQUEST, 0, REQUEST_HELP},
+    {"version", OPTION_REQUEST, 0, REQUEST_VERSION},
     {"dir", OPTION_LIST, 0, offsetof(struct options, folders)},
     {"engine", OPTION_SETTING, "machine.engine", 0},
     {"opt", OPTION_OPT, 0, 0},
@@ -39,6 +40,10 @@ bool a64run_options_parse(struct options *options, int argc, char *const *argv, 
         size_t length = strcspn(name, "=");
         const struct option *option =
             argv[at][1] == '-' ? options_find(own_options, OWN_OPTIONS, name, length) : NULL;
+        if (strcmp(argv[at], "-h") == 0) {
+            options->request = REQUEST_HELP;
+            continue;
+        }
         if (!option) {
             return fail(failure, STATUS_USAGE, "unknown option '%s'; try --help", argv[at]);
         }
@@ -47,7 +52,7 @@ bool a64run_options_parse(struct options *options, int argc, char *const *argv, 
         }
     }
     options->program = argv + at;
-    return at < argc || options->request == REQUEST_HELP ||
+    return at < argc || options->request == REQUEST_HELP || options->request == REQUEST_VERSION ||
            fail(failure, STATUS_USAGE, "which program? Try --help");
 }
 
@@ -87,6 +92,7 @@ void a64run_options_print_help(FILE *stream)
         "                   running it. A run that leaves much of that starts this by itself when it\n"
         "                   ends, as a process of the lowest priority, so that the next run is fast; not\n"
         "                   where NEURODOOM_TRANSLATE_BEHIND=off is in the environment\n"
+        "  --version        show which build this is\n"
         "  --help           show this text\n"
         "\n"
         "Exit status: that of PROGRAM, 128 + N if signal N ended it; 125 if a64run itself fails or\n"

@@ -5,12 +5,6 @@
 #include <string.h>
 
 #include "bindings.h"
-#include "frontend/base/host.h"
-
-void about_version(FILE *stream)
-{
-    fprintf(stream, "neurodoom %s (%s)\n%s\n", host_version, host_git, host_flags);
-}
 
 void about_keys(const struct settings *settings, FILE *stream)
 {

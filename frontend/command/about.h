@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the program says of itself: --version, --list-keys.
+// What the program says of itself: --list-keys.
 #ifndef FRONTEND_ABOUT_H
 #define FRONTEND_ABOUT_H
 
@@ -7,7 +7,6 @@
 
 #include "config.h"
 
-void about_version(FILE *stream);
 void about_keys(const struct settings *settings, FILE *stream);
 
 #endif

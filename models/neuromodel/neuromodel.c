@@ -10,6 +10,7 @@
 
 #include "core/isa/isa.h"
 #include "dispatch_tool.h"
+#include "frontend/base/host.h"
 #include "frontend/base/prefix.h"
 #include "frontend/base/streams.h"
 #include "loop_tool.h"
@@ -44,7 +45,8 @@ static const struct {
 static void print_usage(FILE *out)
 {
     fputs("usage: neuromodel COMMAND MODEL [OPTION]... [FILE]...\n"
-          "       neuromodel collect [--out FILE] PROGRAM [ARGUMENT]...\n\ncommands:\n",
+          "       neuromodel collect [--out FILE] PROGRAM [ARGUMENT]...\n"
+          "       neuromodel --help | --version\n\ncommands:\n",
           out);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].what);
@@ -203,8 +205,12 @@ static int run_collect(int argc, char **argv, struct tool_options *options)
 
 static int run_command(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         print_usage(stdout);
+        return 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        host_print_version("neuromodel", stdout);
         return 0;
     }
     if (argc < 2)
@@ -259,7 +265,7 @@ int main(int argc, char **argv)
 {
     streams_hold();
     int status = run_command(argc, argv);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
+    if (!streams_end() && status == 0) {
         fprintf(stderr, "neuromodel: cannot write to standard output: %s\n", strerror(errno));
         status = 1;
     }
