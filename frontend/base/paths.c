@@ -141,6 +141,22 @@ bool new_file_open(struct new_file *file, const char *path)
     return file->stream != NULL;
 }
 
+bool new_file_try(const char *path)
+{
+    struct new_file file;
+    struct stat info;
+    // To open a pipe would wait for who reads it, to close it end what that one reads.
+    if (strcmp(path, "-") == 0 ||
+        (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))) {
+        return true;
+    }
+    if (!new_file_open(&file, path)) {
+        return false;
+    }
+    new_file_discard(&file);
+    return true;
+}
+
 static bool commit(struct new_file *file, bool durable)
 {
     bool good = file->whole.stream ? file_new_commit(&file->whole, durable)

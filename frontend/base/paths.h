@@ -53,6 +53,9 @@ bool new_file_commit(struct new_file *file);
 bool new_file_commit_durably(struct new_file *file);
 void new_file_discard(struct new_file *file);
 
+// Whether there is a place for a file of that name: nothing is written. False: errno tells why.
+bool new_file_try(const char *path);
+
 // False: errno; what was at to stays.
 bool copy_file(const char *from, const char *to);
 

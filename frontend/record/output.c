@@ -54,21 +54,7 @@ static bool cannot_write(struct failure *failure, const char *path)
 // Is there a place for this file?
 static bool try_file(const char *path, struct failure *failure)
 {
-    struct new_file file;
-    struct stat info;
-    if (!path || strcmp(path, "-") == 0 ||
-        (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))) {
-        return true;
-    }
-    if (path_is_folder(path)) {
-        errno = EISDIR;
-        return cannot_write(failure, path);
-    }
-    if (!new_file_open(&file, path)) {
-        return cannot_write(failure, path);
-    }
-    new_file_discard(&file);
-    return true;
+    return !path || new_file_try(path) || cannot_write(failure, path);
 }
 
 static bool try_files(const struct frame_orders *orders, struct failure *failure)

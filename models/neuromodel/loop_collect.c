@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/loops/propose/loop_code.h"
+#include "frontend/base/paths.h"
 #include "loop_image.h"
 #include "loop_tool.h"
 
@@ -157,24 +159,24 @@ static void print_rows(const struct row *rows, size_t count)
 
 // ---- the command ----
 
-static bool add_samples(const char *out, const struct row *rows, size_t count, struct error *error)
+// What the file has already, if it is there; false if that cannot be read, or the file not be written, which
+// is to show before the run.
+static bool open_samples(const char *out, struct loop_data *data, struct error *error)
 {
-    struct loop_data data = {NULL, 0, 0};
-    FILE *there = fopen(out, "r");
-    bool good = true;
-    if (there) {
-        fclose(there);
-        good = loop_data_read(out, &data, error);
-    }
-    for (size_t i = 0; good && i < count; i++)
-        if (rows[i].verdict == LABEL_GOOD)
-            good = loop_data_add(&data, &rows[i].sample);
-    if (good) {
-        loop_data_deduplicate(&data);
-        good = loop_data_write(out, &data, error);
-    }
-    loop_data_free(&data);
-    return good;
+    struct stat info;
+    if (!new_file_try(out))
+        return error_set(error, "cannot write %s: %s", out, strerror(errno));
+    return stat(out, &info) != 0 || !S_ISREG(info.st_mode) || loop_data_read(out, data, error);
+}
+
+static bool add_samples(const char *out, struct loop_data *data, const struct row *rows, size_t count,
+                        struct error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].verdict == LABEL_GOOD && !loop_data_add(data, &rows[i].sample))
+            return error_set(error, "no memory");
+    loop_data_deduplicate(data);
+    return loop_data_write(out, data, error);
 }
 
 int loop_collect(const struct tool_options *options)
@@ -185,6 +187,7 @@ int loop_collect(const struct tool_options *options)
     struct known_loops known = {NULL, 0};
     struct seen_loops seen = {NULL, 0};
     struct loop_image image = {NULL, 0};
+    struct loop_data data = {NULL, 0, 0};
     const struct run_options run = {
         .argv = (const char *const *)options->files, .folder = ".", .most = 1000000000000};
     if (options->file_count == 0) {
@@ -192,7 +195,8 @@ int loop_collect(const struct tool_options *options)
         return 1;
     }
     program_name(options->files[0], name, sizeof name);
-    bool good = read_known(tool_path(path, sizeof path, options->data, "loops-known.txt"), &known, &error) &&
+    bool good = open_samples(out, &data, &error) &&
+                read_known(tool_path(path, sizeof path, options->data, "loops-known.txt"), &known, &error) &&
                 loop_image_read(options->files[0], &image, &error) && loop_run(&run, &seen, &error);
     struct row *rows = calloc(seen.count + 1, sizeof *rows);
     size_t count = 0;
@@ -213,11 +217,12 @@ int loop_collect(const struct tool_options *options)
     if (good) {
         qsort(rows, count, sizeof *rows, by_instructions);
         print_rows(rows, count);
-        good = add_samples(out, rows, count, &error);
+        good = add_samples(out, &data, rows, count, &error);
     }
     free(rows);
     free(image.words);
     free(seen.loops);
     free(known.loops);
+    loop_data_free(&data);
     return good ? 0 : tool_fail(&error);
 }
