@@ -36,14 +36,14 @@ bool a64run_options_parse(struct options *options, int argc, char *const *argv, 
             at++;
             break;
         }
-        const char *name = argv[at] + 2;
-        size_t length = strcspn(name, "=");
-        const struct option *option =
-            argv[at][1] == '-' ? options_find(own_options, OWN_OPTIONS, name, length) : NULL;
         if (strcmp(argv[at], "-h") == 0) {
             options->request = REQUEST_HELP;
             continue;
         }
+        const char *name = argv[at] + 2;
+        size_t length = strcspn(name, "=");
+        const struct option *option =
+            argv[at][1] == '-' ? options_find(own_options, OWN_OPTIONS, name, length) : NULL;
         if (!option) {
             return fail(failure, STATUS_USAGE, "unknown option '%s'; try --help", argv[at]);
         }

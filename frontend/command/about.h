@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the program says of itself: --list-keys.
+// The keys, as --list-keys tells them.
 #ifndef FRONTEND_ABOUT_H
 #define FRONTEND_ABOUT_H
 

@@ -61,9 +61,9 @@ test_loop_refusals() {
         says 'loops-known.txt:1:' "$tool" collect --data-folder data --out none.txt trips
     succeeds 'no such program' says 'no such program' "$tool" collect --data-folder "$data" --out none.txt "$work/no such program"
     succeeds 'no program' says 'which program' "$tool" collect
-    printf 'loops 1\nFILL\n' > damaged.txt
     succeeds 'where it cannot write, the program is not run' \
         says 'cannot write none/x.txt' "$tool" collect --data-folder "$data" --out none/x.txt "$work/no such program"
+    printf 'loops 1\nFILL\n' > damaged.txt
     succeeds 'collect does not add to a damaged file' \
         says 'damaged.txt:2' "$tool" collect --data-folder "$data" --out damaged.txt trips
 }
