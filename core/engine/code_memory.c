@@ -8,7 +8,7 @@
 
 enum {
     PAGE_BYTES = 4096,
-    POPULATED_BYTES = 128 << 10, // at a time
+    POPULATED_BYTES = 32 << 10, // at a time
     STEP = 16 << 20, // between places that are tried
 };
 
