@@ -188,7 +188,8 @@ static bool grants_reach(const struct machine_config *config, const char *folder
     if (!realpath(folder, inner))
         snprintf(inner, sizeof inner, "%s", folder);
     for (size_t i = 0; i < config->grant_count; i++) {
-        if (!config->grants[i].writable || !realpath(config->grants[i].host, outer))
+        const struct machine_grant *grant = &config->grants[i];
+        if (!grant->writable || !grant->host || !realpath(grant->host, outer))
             continue;
         size_t length = strlen(outer);
         if (strncmp(inner, outer, length) == 0 &&
@@ -196,12 +197,6 @@ static bool grants_reach(const struct machine_config *config, const char *folder
             return true;
     }
     return false;
-}
-
-const char *machine_cache_folder(const machine *m)
-{
-    const struct machine_config *config = &m->guest.config;
-    return config->cache_folder && !grants_reach(config, config->cache_folder) ? config->cache_folder : NULL;
 }
 
 static void forget_code(void *owner, uint64_t address, uint64_t length)
@@ -241,8 +236,8 @@ static void create_loops(machine *m)
     g->loops = loops_create(g, g->config.loop_models, &error);
     if (!g->loops)
         guest_log(g, "no loop is replaced: %s", error.text);
-    else if (machine_cache_folder(m))
-        loops_load_cache(g->loops, machine_cache_folder(m));
+    else if (g->config.cache_folder)
+        loops_load_cache(g->loops, g->config.cache_folder);
 }
 
 machine *machine_create(const struct machine_config *config, struct error *error)
@@ -260,6 +255,8 @@ machine *machine_create(const struct machine_config *config, struct error *error
     g->config = *config;
     if (!g->config.ram)
         g->config.ram = 1ull << 30;
+    if (config->cache_folder && grants_reach(config, config->cache_folder))
+        g->config.cache_folder = NULL;
     pthread_mutex_init(&m->publish_lock, NULL);
     if (memory_create(&g->memory, g->config.ram) != 0) {
         error_set(error,

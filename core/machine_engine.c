@@ -57,8 +57,8 @@ static void start_translator(machine *m, bool precise)
         machine_set_engine(m, MACHINE_ENGINE_INTERP);
         g->translating = false;
         interp_decode_anew(g); // blocks count branches for the translator
-    } else if (machine_cache_folder(m) && !g->verify) { // checking makes other code
-        translate_load_cache(g->translator, machine_cache_folder(m));
+    } else if (g->config.cache_folder && !g->verify) { // checking makes other code
+        translate_load_cache(g->translator, g->config.cache_folder);
         struct machine_stats stats;
         translate_get_stats(g->translator, &stats);
         m->is_settled = stats.cached_regions > 0;

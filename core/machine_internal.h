@@ -39,9 +39,6 @@ _Static_assert(offsetof(struct machine, guest) == 0, "the host of a guest");
 // Brings emulating_ns up to now and lets other threads see the counters.
 void machine_publish(machine *m);
 
-// Where what is derived from the guest may be kept; NULL: nowhere, or the guest can write there.
-const char *machine_cache_folder(const machine *m);
-
 // Between slices: brings into force what is wanted of the engine, the checks of loops included; whether there
 // is anything of that.
 void machine_follow_engine(machine *m);

@@ -80,7 +80,10 @@ bool scratch_make(struct scratch *s)
     remove_leftovers(around);
     for (;;) {
         snprintf(s->path, sizeof s->path, "%s/" PREFIX LETTERS, around);
-        if (!mkdtemp(s->path))
+        const mode_t mask = umask(0); // a guest's may deny it to this user, too
+        const bool made = mkdtemp(s->path);
+        umask(mask);
+        if (!made)
             break;
         s->lock = open(s->path, OPEN_FOLDER);
         if (s->lock >= 0) {

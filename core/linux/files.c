@@ -92,10 +92,33 @@ static int open_checked(struct files *f, const struct grant *g, int folder, cons
     return open_beneath(f, folder, rest, flags, mode, resolve);
 }
 
-// Opens canonical, which lies in g.
-static int open_in_grant(struct files *f, const struct grant *g, const char *canonical, int flags,
-                         mode_t mode, uint64_t resolve)
+// Opens what g grants on the host, which is made if need be.
+static int open_host(struct grant *g)
 {
+    struct stat s;
+    const char *host = g->source->host ? g->source->host : g->source->make(g->source->maker);
+    g->host = host ? open(host, O_PATH | O_CLOEXEC) : -1;
+    if (g->host < 0 || fstat(g->host, &s))
+        return -errno;
+    g->is_folder = S_ISDIR(s.st_mode);
+    g->device = s.st_dev;
+    return 0;
+}
+
+void files_make_folders(struct files *f)
+{
+    for (size_t i = 0; i < f->grant_count; i++)
+        if (f->grants[i].host < 0)
+            open_host(&f->grants[i]);
+}
+
+// Opens canonical, which lies in g.
+static int open_in_grant(struct files *f, struct grant *g, const char *canonical, int flags, mode_t mode,
+                         uint64_t resolve)
+{
+    const int result = g->host < 0 ? open_host(g) : 0;
+    if (result)
+        return result;
     if (g->is_folder) {
         const char *rest = canonical + g->length;
         while (*rest == '/')
@@ -196,7 +219,7 @@ enum component { MISSING, FOLDER, LINK, OTHER };
 // everything else passes as a folder: that nothing is there shows in the end.
 static int look(struct files *f, const char *canonical, char target[PATH_MAX])
 {
-    const struct grant *g = find_grant(f, canonical);
+    struct grant *g = find_grant(f, canonical);
     if (!g || special_covers(canonical))
         return special_folder_link(f, canonical, target) ? LINK : FOLDER;
     int fd = open_in_grant(f, g, canonical, O_PATH | O_NOFOLLOW, 0, RESOLVE_NO_SYMLINKS);
@@ -252,8 +275,8 @@ static int walk(struct files *f, const char *path, bool follow, char canonical[P
 }
 
 // Opens canonical, which lies in g. What path says to be a folder in its tail is found out by the kernel.
-static int open_as(struct files *f, const struct grant *g, char canonical[PATH_MAX], const char *path,
-                   int flags, mode_t mode, uint64_t resolve)
+static int open_as(struct files *f, struct grant *g, char canonical[PATH_MAX], const char *path, int flags,
+                   mode_t mode, uint64_t resolve)
 {
     const char *tail = path_tail(path);
     const size_t length = strlen(canonical);
@@ -438,19 +461,15 @@ int64_t files_readlink(struct files *f, int at, const char *path, char *text, si
 
 static int open_grant(struct grant *g, const struct machine_grant *source)
 {
-    struct stat s;
     char canonical[PATH_MAX] = "";
     g->host = -1;
     if (*source->guest != '/' || path_append_all(canonical, source->guest) || !(g->path = strdup(canonical)))
         return -EINVAL;
-    g->host = open(source->host, O_PATH | O_CLOEXEC);
-    if (g->host < 0 || fstat(g->host, &s))
-        return -errno;
+    g->source = source;
     g->length = strlen(g->path);
-    g->is_folder = S_ISDIR(s.st_mode);
-    g->device = s.st_dev;
     g->writable = source->writable;
-    return 0;
+    g->is_folder = true;
+    return source->host ? open_host(g) : 0;
 }
 
 // Guest descriptors 0 to 2. Where the host's is closed, so is the guest's.

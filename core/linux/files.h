@@ -42,9 +42,10 @@ struct descriptor {
 };
 
 struct grant {
+    const struct machine_grant *source;
     char *path; // guest path without a trailing slash; "" stands for "/"
     size_t length; // of path
-    int host; // O_PATH descriptor of the host's file or folder
+    int host; // O_PATH descriptor of the host's file or folder; -1: it has not been made yet
     bool is_folder;
     bool writable;
     dev_t device;
@@ -65,6 +66,9 @@ struct files {
 // Opens the grants and descriptors 0 to 2. NULL with a message in error if a grant cannot be opened.
 struct files *files_create(struct guest *g, struct error *error);
 void files_destroy(struct files *f);
+
+// Makes what is granted and has not been made yet, so that children get the same.
+void files_make_folders(struct files *f);
 
 // ---- paths: all return 0 or a negative errno; at is a guest descriptor or GUEST_AT_FDCWD ----
 

@@ -320,6 +320,7 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
         close_pipe_end(&ends[1]);
         return -EAGAIN;
     }
+    files_make_folders(p->files);
     sigset_t all, old;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old);

@@ -10,9 +10,13 @@
 // A file or folder that the guest may open: host at its guest path. A folder grants what is below it.
 // Nothing else of the host's files can be reached.
 struct machine_grant {
-    const char *host;
+    const char *host; // NULL: a folder that is made
     const char *guest; // absolute
     bool writable;
+    // Makes that folder when the guest first asks for it, or before it has a child, which shares it. Its
+    // path, or NULL with errno.
+    const char *(*make)(void *maker);
+    void *maker;
 };
 
 enum machine_clock {

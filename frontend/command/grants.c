@@ -6,10 +6,20 @@
 #include "frontend/base/paths.h"
 #include "frontend/base/text.h"
 
-void grants_add(struct grants *g, char *host, char *guest, bool writable)
+static void add(struct grants *g, struct machine_grant grant)
 {
     g->list = memory_resize(g->list, (g->count + 1) * sizeof *g->list);
-    g->list[g->count++] = (struct machine_grant){.host = host, .guest = guest, .writable = writable};
+    g->list[g->count++] = grant;
+}
+
+void grants_add(struct grants *g, char *host, char *guest, bool writable)
+{
+    add(g, (struct machine_grant){.host = host, .guest = guest, .writable = writable});
+}
+
+void grants_add_made(struct grants *g, const char *(*make)(void *maker), void *maker, char *guest)
+{
+    add(g, (struct machine_grant){.guest = guest, .writable = true, .make = make, .maker = maker});
 }
 
 void grants_free(struct grants *g)
@@ -46,7 +56,8 @@ bool grants_reach(const struct grants *g, const char *host)
 {
     bool reached = false;
     for (size_t i = 0; i < g->count && !reached; i++) {
-        char *granted = g->list[i].writable ? path_absolute(g->list[i].host) : NULL;
+        const struct machine_grant *grant = &g->list[i];
+        char *granted = grant->writable && grant->host ? path_absolute(grant->host) : NULL;
         reached = granted && (path_is_at_or_below(host, granted) || path_is_at_or_below(granted, host));
         free(granted);
     }

@@ -14,6 +14,8 @@ struct grants {
 
 // Takes ownership of host and guest (see struct machine_grant).
 void grants_add(struct grants *g, char *host, char *guest, bool writable);
+// A folder that make makes, where the guest may write. Takes ownership of guest.
+void grants_add_made(struct grants *g, const char *(*make)(void *maker), void *maker, char *guest);
 void grants_free(struct grants *g);
 
 // Whether the guest sees that path already: it lies at or below one that is granted.

@@ -39,11 +39,19 @@ static void grant_program(struct grants *grants, const char *program, const char
     free(real);
 }
 
-// C libraries expect a /tmp where tmpfile and tmpnam work.
+// A struct machine_grant's.
+static const char *make_tmp(void *maker)
+{
+    struct scratch *tmp = maker;
+    return tmp->path[0] || scratch_make(tmp) ? tmp->path : NULL;
+}
+
+// C libraries expect a /tmp where tmpfile and tmpnam work. Most programs that run briefly do not ask for it,
+// and to make and remove it, and to look for what killed runs have left, is a tenth of a start.
 static void grant_tmp(struct program_grants *p, struct grants *grants)
 {
-    if (!grants_cover(grants, "/tmp") && scratch_make(&p->tmp)) {
-        grants_add(grants, text_copy(p->tmp.path), text_copy("/tmp"), true);
+    if (!grants_cover(grants, "/tmp")) {
+        grants_add_made(grants, make_tmp, &p->tmp, text_copy("/tmp"));
     }
 }
 

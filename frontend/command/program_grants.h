@@ -9,11 +9,11 @@
 
 struct program_grants {
     char *cwd; // the guest's: this process's where the program may write there, else the first folder
-    struct scratch tmp; // the host's folder for the guest's /tmp; path is "" if there is none
+    struct scratch tmp; // the host's folder for the guest's /tmp; path is "" as long as there is none
 };
 
 // Adds to grants what program, so named on the command line, may open; no folder given means the current one.
-// False: *failure.
+// The grants refer to *p. False: *failure.
 bool program_grants_make(struct program_grants *p, struct grants *grants, const struct text_list *folders,
                          const char *program, struct failure *failure);
 

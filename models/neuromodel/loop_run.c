@@ -122,7 +122,10 @@ bool loop_run(const struct run_options *options, struct seen_loops *seen, struct
         return false;
     }
     const struct machine_grant grants[] = {
-        {program, program, false}, {"/usr/share", "/usr/share", false}, {folder, folder, true}};
+        {.host = program, .guest = program},
+        {.host = "/usr/share", .guest = "/usr/share"},
+        {.host = folder, .guest = folder, .writable = true},
+    };
     const struct machine_config config = {
         .program = program,
         .argv = options->argv,

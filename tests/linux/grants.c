@@ -16,13 +16,13 @@ int main(int argc, char **argv)
     for (; i < argc && count < 15 && (argv[i][0] == 'r' || argv[i][0] == 'w') && argv[i][1] == ':'; i++) {
         strtok(argv[i], ":");
         const char *host = strtok(NULL, ":"), *guest = strtok(NULL, ":");
-        grants[count++] = (struct machine_grant){host, guest, argv[i][0] == 'w'};
+        grants[count++] = (struct machine_grant){.host = host, .guest = guest, .writable = argv[i][0] == 'w'};
     }
     if (i >= argc || !count) {
         fprintf(stderr, "usage: grants [r|w]:HOST:GUEST… PROGRAM [ARG…]\n");
         return 125;
     }
-    grants[count++] = (struct machine_grant){argv[i], argv[i], false};
+    grants[count++] = (struct machine_grant){.host = argv[i], .guest = argv[i]};
     const struct machine_config config = {
         .program = argv[i],
         .argv = (const char *const *)argv + i,

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: fork_locked FOLDER_OF_LOOP_NETS PROGRAM\n");
         return 125;
     }
-    const struct machine_grant grant = {program, program, false};
+    const struct machine_grant grant = {.host = program, .guest = program};
     const struct machine_config config = {
         .program = program,
         .argv = (const char *const *)argv + 2,

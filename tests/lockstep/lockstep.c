@@ -261,7 +261,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--faults") == 0)
             random_state = strtoull(argv[i + 1], NULL, 0);
         else if (strcmp(argv[i], "--dir") == 0 && grant_count < 15 && folder)
-            grants[grant_count++] = (struct machine_grant){folder, folder, true};
+            grants[grant_count++] = (struct machine_grant){.host = folder, .guest = folder, .writable = true};
         else if (strcmp(argv[i], "--cache") == 0)
             cache = argv[i + 1];
     }
@@ -273,7 +273,7 @@ int main(int argc, char **argv)
     snprintf(home, sizeof home, "HOME=%s", grant_count ? grants[0].guest : "/");
     const char *const environment[] = {home, NULL};
     char *program = realpath(argv[i], NULL);
-    grants[grant_count++] = (struct machine_grant){program, program, false};
+    grants[grant_count++] = (struct machine_grant){.host = program, .guest = program};
     const struct machine_config config = {
         .program = program,
         .argv = (const char *const *)argv + i,

@@ -61,7 +61,7 @@ static machine *load_words(const uint32_t *words, size_t count, uint64_t code, u
         perror(path);
         exit(1);
     }
-    const struct machine_grant grant = {path, path, false};
+    const struct machine_grant grant = {.host = path, .guest = path};
     const char *const arguments[] = {path, NULL}, *const environment[] = {NULL};
     const struct machine_config config = {
         .program = path,

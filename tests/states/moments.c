@@ -149,8 +149,10 @@ static char home[] = "/tmp/moments.XXXXXX";
 // A machine that is about to play; the arguments follow the program's name, which is put in place.
 static machine *start_doom(const char *build, const char *engine, bool loops, char **arguments)
 {
-    static const struct machine_grant grants[] = {{"/usr/share/games/doom", "/usr/share/games/doom", false},
-                                                  {home, "/saves", true}};
+    static const struct machine_grant grants[] = {
+        {.host = "/usr/share/games/doom", .guest = "/usr/share/games/doom"},
+        {.host = home, .guest = "/saves", .writable = true},
+    };
     static const char *const environment[] = {"HOME=/saves", "NEURODOOM_SAVEDIR=/saves", NULL};
     static char program[4096];
     snprintf(program, sizeof program, "%s/guest/doom.aarch64", build);
@@ -510,7 +512,8 @@ static int run_program(char **argument)
     if (!realpath(argument[0], own))
         fail("no such program", 0);
     make_home();
-    const struct machine_grant grants[] = {{own, own, false}, {home, "/tmp", true}};
+    const struct machine_grant grants[] = {{.host = own, .guest = own},
+                                           {.host = home, .guest = "/tmp", .writable = true}};
     const char *const arguments[] = {own, argument[2], NULL}, *const environment[] = {NULL};
     const struct machine_config config = {
         .program = own,

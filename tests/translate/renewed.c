@@ -68,7 +68,7 @@ int main(int argc, char **argv)
         return 2;
     const bool regions = strcmp(argv[2], "regions") == 0;
     const char *const arguments[] = {argv[1], argv[2], argv[3], NULL}, *const environment[] = {NULL};
-    const struct machine_grant grants[] = {{argv[1], argv[1], false}};
+    const struct machine_grant grants[] = {{.host = argv[1], .guest = argv[1]}};
     const struct machine_config config = {
         .program = argv[1],
         .argv = arguments,
