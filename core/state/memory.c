@@ -56,7 +56,9 @@ void memory_destroy(struct memory *m)
 
 int memory_clear(struct memory *m)
 {
-    if (m->on_forget && m->mapped) // else nothing has run here yet
+    if (!m->mapped) // nothing has run here yet
+        return 0;
+    if (m->on_forget)
         m->on_forget(m->owner, 0, GUEST_SPACE);
     int error = reservation_drop(&m->host, m->host.start, (uint64_t)((uint8_t *)m->ops - m->host.start));
     if (error)
