@@ -138,15 +138,12 @@ static bool run_demo(struct preparation *p, const struct game_demo *d, bool soun
         session_stop(s);
         struct machine_stats stats;
         machine_get_stats(session_machine(s), &stats);
-        if (ended && p->regions && !stats.cached_regions) {
-            ended =
-                fail(failure, STATUS_USAGE,
-                     "--prepare: the translated code of the game before is not there: nothing is kept in %s",
-                     p->folder);
+        const bool is_lost = p->regions && !stats.cached_regions; // what the game before has left
+        if (!session_end(s) || is_lost) {
+            ended = ended && fail(failure, STATUS_USAGE, "--prepare: nothing is kept in %s", p->folder);
         }
         p->regions = stats.translated_regions;
         p->compiled += stats.translated_regions - stats.cached_regions;
-        session_end(s);
     }
     machine_setup_free(&setup);
     free(program);

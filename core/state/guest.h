@@ -91,7 +91,7 @@ struct guest {
     // The guest handles SIGSEGV or SIGBUS itself: its faults have to show every register (way_back.h).
     bool handles_faults;
     bool verify; // what is done in place of loops is checked (machine_set_verify)
-    bool told_unkept; // guest_log_unkept has told
+    bool told_unkept; // why something is not kept for later runs
     bool entering; // translated code is entered: the engine is in use, and faults are as precise as need be
 
     // Set by other threads.

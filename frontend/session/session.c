@@ -451,16 +451,15 @@ void session_stop(struct session *s)
     s->joined = true;
 }
 
-void session_end(struct session *s)
+bool session_end(struct session *s)
 {
     session_stop(s);
-    if (s->machine) {
-        machine_destroy(s->machine);
-    }
+    const bool kept = !s->machine || machine_destroy(s->machine);
     inputs_end(&s->inputs);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     free(s->message);
     free(s->calls);
     free(s);
+    return kept;
 }

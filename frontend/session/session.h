@@ -187,7 +187,7 @@ bool session_wait(struct session *s, unsigned milliseconds);
 
 // Ends the emulation thread wherever the guest is; the state and figures stay readable.
 void session_stop(struct session *s);
-// Stops and frees.
-void session_end(struct session *s);
+// Stops and frees. False if what was to be kept for later runs is not: why has been logged.
+bool session_end(struct session *s);
 
 #endif

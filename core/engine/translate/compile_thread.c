@@ -294,6 +294,7 @@ static void serve_all(struct translator *t, bool helps)
         if (!helps && compiler.jit && !was_loaded)
             start_helpers(t);
         pthread_mutex_lock(&t->lock);
+        t->compiles_nothing |= !works;
     }
     pthread_mutex_unlock(&t->lock);
     free(compiler.region);

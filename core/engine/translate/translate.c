@@ -526,6 +526,7 @@ void translator_destroy(struct translator *t)
         pthread_join(t->thread, NULL);
         for (unsigned i = 0; i < t->helper_count; i++)
             pthread_join(t->helpers[i], NULL);
+        t->guest->told_unkept |= t->compiles_nothing;
     }
     if (!translator_is_copy())
         take_ready(t, install_too_late);

@@ -208,6 +208,7 @@ struct translator {
     bool gathers; // what is asked for at leisure, all of it, before any is looked at
     struct compiled *ready, **ready_end;
     bool quit;
+    bool compiles_nothing; // as has been told
     atomic_bool has_ready;
     const char *dump;
 };
