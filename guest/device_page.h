@@ -56,6 +56,15 @@ struct device_event {
     uint32_t ch;
 };
 
+// The engine's gamestate_t.
+enum device_game_state {
+    DEVICE_GAME_LEVEL,
+    DEVICE_GAME_INTERMISSION, // between levels
+    DEVICE_GAME_FINALE,
+    DEVICE_GAME_DEMO_SCREEN, // title, credits, and what else is shown between demos
+    DEVICE_GAME_STATES,
+};
+
 // What the host tells once, and what the guest publishes with every frame.
 struct device_info {
     uint32_t magic, version; // host
@@ -65,7 +74,7 @@ struct device_info {
     uint32_t ended; // guest: 1 once the engine has ended in good order
     uint32_t timed_demo_tics; // guest: tics of a timed demo that has ended, else 0
     // guest: what the player sees, for tests and the overlay
-    uint32_t game_state; // gamestate_t: 0 level, 1 intermission, 2 finale, 3 demo screen
+    uint32_t game_state; // enum device_game_state
     uint32_t menu_active; // a menu is open
     uint32_t user_game; // a game started by the player, not a demo
     uint32_t episode, map, skill;

@@ -90,6 +90,12 @@ static void draw_fps_dots(void)
     }
 }
 
+_Static_assert((int)DEVICE_GAME_LEVEL == (int)GS_LEVEL &&
+                   (int)DEVICE_GAME_INTERMISSION == (int)GS_INTERMISSION &&
+                   (int)DEVICE_GAME_FINALE == (int)GS_FINALE &&
+                   (int)DEVICE_GAME_DEMO_SCREEN == (int)GS_DEMOSCREEN,
+               "the engine's states by their names");
+
 // What the overlay and the tests want to know of the game.
 static void publish(struct device_info *info)
 {

@@ -79,11 +79,11 @@ uint32_t record_count(struct recording *r)
 
 const char *record_phase(const struct device_info *info)
 {
-    static const char *const phases[2][4] = {
+    static const char *const phases[2][DEVICE_GAME_STATES] = {
         {"level", "intermission", "finale", "demoscreen"},
         {"demo-level", "demo-intermission", "demo-finale", "demo-demoscreen"},
     };
-    return phases[info->demo_playing != 0][info->game_state & 3];
+    return phases[info->demo_playing != 0][info->game_state % DEVICE_GAME_STATES];
 }
 
 enum { VARIANT_SIZE = 48 };

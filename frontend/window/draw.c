@@ -66,7 +66,8 @@ static void layout_overlay(struct app *app)
         .fixed = split_screen_refuses(app, ACTION_LOOPS),
         .leader = app->settings->leader_key,
         .side = live_side(&app->live),
-        .written_over = known && (info.game_state == 1 || info.game_state == 2), // between levels; the end
+        .written_over =
+            known && (info.game_state == DEVICE_GAME_INTERMISSION || info.game_state == DEVICE_GAME_FINALE),
     };
     status.recording = output_recording(app->output, &status.recorded);
     overlay_layout(&app->sheet, &app->overlay, &status);

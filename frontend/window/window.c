@@ -96,7 +96,7 @@ static void update_mouse(struct app *app)
                    !doom_options_given(app->options, "-nomouse") &&
                    !doom_options_given(app->options, "-nograbmouse") &&
                    machine_get_device_info(session_machine(app->session), &info) && info.user_game &&
-                   !info.demo_playing && !info.menu_active && info.game_state == 0;
+                   !info.demo_playing && !info.menu_active && info.game_state == DEVICE_GAME_LEVEL;
     input_capture_mouse(&app->input, capture);
     SDL_ShowCursor(app_covered(app) || !app->settings->fullscreen ? SDL_ENABLE : SDL_DISABLE);
 }
@@ -106,7 +106,7 @@ static void update_rumble(struct app *app)
 {
     struct device_info info;
     bool plays = machine_get_device_info(session_machine(app->session), &info) && info.user_game &&
-                 !info.demo_playing && info.game_state == 0;
+                 !info.demo_playing && info.game_state == DEVICE_GAME_LEVEL;
     int health = plays ? info.health : 0;
     if (health < app->health && plays) {
         pads_hurt(&app->pads, app->health - health);
