@@ -80,7 +80,7 @@ bool scratch_make(struct scratch *s)
     remove_leftovers(around);
     for (;;) {
         snprintf(s->path, sizeof s->path, "%s/" PREFIX LETTERS, around);
-        const mode_t mask = umask(0); // a guest's may deny it to this user, too
+        const mode_t mask = umask(077); // a guest's may deny it to this user, too
         const bool made = mkdtemp(s->path);
         umask(mask);
         if (!made)
