@@ -92,12 +92,10 @@ static int open_checked(struct files *f, const struct grant *g, int folder, cons
     return open_beneath(f, folder, rest, flags, mode, resolve);
 }
 
-// Opens what g grants on the host, which is made if need be.
-static int open_host(struct grant *g)
+static int open_host(struct grant *g, const char *host)
 {
     struct stat s;
-    const char *host = g->source->host ? g->source->host : g->source->make(g->source->maker);
-    g->host = host ? open(host, O_PATH | O_CLOEXEC) : -1;
+    g->host = open(host, O_PATH | O_CLOEXEC);
     if (g->host < 0 || fstat(g->host, &s))
         return -errno;
     g->is_folder = S_ISDIR(s.st_mode);
@@ -105,18 +103,24 @@ static int open_host(struct grant *g)
     return 0;
 }
 
+static int make_folder(struct grant *g)
+{
+    const char *host = g->make(g->maker);
+    return host ? open_host(g, host) : -errno;
+}
+
 void files_make_folders(struct files *f)
 {
     for (size_t i = 0; i < f->grant_count; i++)
         if (f->grants[i].host < 0)
-            open_host(&f->grants[i]);
+            make_folder(&f->grants[i]);
 }
 
 // Opens canonical, which lies in g.
 static int open_in_grant(struct files *f, struct grant *g, const char *canonical, int flags, mode_t mode,
                          uint64_t resolve)
 {
-    const int result = g->host < 0 ? open_host(g) : 0;
+    const int result = g->host < 0 ? make_folder(g) : 0;
     if (result)
         return result;
     if (g->is_folder) {
@@ -465,11 +469,14 @@ static int open_grant(struct grant *g, const struct machine_grant *source)
     g->host = -1;
     if (*source->guest != '/' || path_append_all(canonical, source->guest) || !(g->path = strdup(canonical)))
         return -EINVAL;
-    g->source = source;
     g->length = strlen(g->path);
     g->writable = source->writable;
+    if (source->host)
+        return open_host(g, source->host);
     g->is_folder = true;
-    return source->host ? open_host(g) : 0;
+    g->make = source->make;
+    g->maker = source->maker;
+    return 0;
 }
 
 // Guest descriptors 0 to 2. Where the host's is closed, so is the guest's.

@@ -42,13 +42,14 @@ struct descriptor {
 };
 
 struct grant {
-    const struct machine_grant *source;
     char *path; // guest path without a trailing slash; "" stands for "/"
     size_t length; // of path
     int host; // O_PATH descriptor of the host's file or folder; -1: it has not been made yet
     bool is_folder;
     bool writable;
     dev_t device;
+    const char *(*make)(void *maker); // see struct machine_grant
+    void *maker;
 };
 
 struct files {
