@@ -72,8 +72,9 @@ struct machine_config {
     enum machine_clock clock;
     enum machine_engine engine;
     const char *library_folder; // holds the translator's module; NULL = the folder of the running program
-    const char
-        *cache_folder; // where translated code is kept, absolute; NULL = nowhere. Made if need be (0700)
+    // Where translated code is kept, absolute; NULL = nowhere, as where the guest may write. Made if need be
+    // (0700).
+    const char *cache_folder;
     // Holds what an earlier run with `prepare` kept, and is only read: where cache_folder has nothing of the
     // program, that is taken from here. NULL = nowhere.
     const char *prepared_folder;

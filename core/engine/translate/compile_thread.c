@@ -294,8 +294,8 @@ static void serve_all(struct translator *t, bool helps)
         if (!helps && compiler.jit && !was_loaded)
             start_helpers(t);
         pthread_mutex_lock(&t->lock);
-        t->compiles_nothing |= !works;
     }
+    t->compiles_nothing |= !works;
     pthread_mutex_unlock(&t->lock);
     free(compiler.region);
     free(compiler.calls);
