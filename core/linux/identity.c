@@ -479,8 +479,8 @@ int64_t sys_prctl(struct linux_process *p, const uint64_t *a)
     }
     case PR_GET_NAME: return copy_out(p, a[1], p->name, sizeof p->name) ? 0 : -EFAULT;
     case PR_SET_PDEATHSIG:
-        if (a[1] > SIGNAL_MAX)
-            return -EINVAL;
+        if (a[1] > SIGNAL_MAX || a[1] == 32 || a[1] == 33)
+            return -EINVAL; // the host's libc has these two
         return p->owns_host && prctl(PR_SET_PDEATHSIG, a[1]) ? -errno : 0;
     case PR_SET_CHILD_SUBREAPER: return p->owns_host && prctl(PR_SET_CHILD_SUBREAPER, a[1] != 0) ? -errno : 0;
     case PR_GET_PDEATHSIG:

@@ -329,6 +329,7 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
     if (pid == 0) {
         close_pipe_end(&ends[0]);
         become_child(p, a, ends[1], self);
+        sigemptyset(&old); // what the parent holds back is not the child's
         sigprocmask(SIG_SETMASK, &old, NULL);
         return 0;
     }
@@ -432,6 +433,8 @@ static int64_t send(struct linux_process *p, int pid, int number, int code, uint
                                          .value = value};
         return !number || signal_post(p, &info) ? 0 : -EAGAIN;
     }
+    if (number == 32 || number == 33)
+        return -EINVAL; // they are the host's libc's: nobody catches them there
     if (p->owns_host && p->forked && pid == DETERMINISTIC_PID && p->guest->config.deterministic)
         pid = pid_of(atomic_load(&family->members[0]));
     return p->owns_host ? send_to_member(pid, number, code, value) : -ESRCH;

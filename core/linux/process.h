@@ -122,6 +122,8 @@ int64_t clock_sleep(struct linux_process *p, int clock, bool absolute, const str
 
 // Makes a host's timer of t, which may come from anywhere. 0 or a negative errno.
 int timer_start(struct linux_process *p, struct guest_timer *t);
+// The guest's number of a timer that has this one on the host. Safe in a signal handler.
+int timer_number(const struct linux_process *p, int host);
 // Deletes the guest's timers (execve), or forgets them because fork does not inherit them.
 void timers_delete_all(struct linux_process *p);
 void timers_forget(struct linux_process *p);

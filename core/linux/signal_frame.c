@@ -8,9 +8,6 @@
 
 #include "process.h"
 
-#define GUEST_SA_SIGINFO 4u
-#define GUEST_SA_RESTORER 0x04000000u
-#define GUEST_SA_ONSTACK 0x08000000u
 #define GUEST_SS_AUTODISARM (1u << 31)
 #define FPSIMD_MAGIC 0x46508001u
 #define ESR_MAGIC 0x45535201u
@@ -197,7 +194,7 @@ bool signal_frame_pop(struct linux_process *p)
     c->pc = f.pc;
     set_flags_nzcv(c, (uint32_t)f.pstate);
     c->exclusive_address = EXCLUSIVE_NONE;
-    p->signals.blocked = f.mask & ~(SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP));
+    signals_set_blocked(p, f.mask);
     uint32_t flags = (uint32_t)f.stack_flags;
     if (!signal_frame_on_altstack(p, f.sp) && !(flags & SS_ONSTACK))
         p->signals.altstack = (struct guest_altstack){f.stack_base, flags, f.stack_size};

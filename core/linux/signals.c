@@ -1,205 +1,50 @@
 // SPDX-License-Identifier: MIT
-// Signals. Where the guest owns the host process, every host signal that could concern it is caught and
-// queued, and the guest's action is taken here between two of its instructions; so the host's default
-// actions never hit it in the middle of something.
+// The guest's signals: what is pending, and the guest's actions, which are taken between two of its
+// instructions.
 #include "signals.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/time.h>
-#include <ucontext.h>
-#include <unistd.h>
 
-#include "process.h"
 #include "blocking.h"
+#include "host_signals.h"
+#include "process.h"
 
 #include "core/base/clock.h"
 
-#define GUEST_SA_NOCLDSTOP 1u
-#define GUEST_SA_NOCLDWAIT 2u
-#define GUEST_SA_SIGINFO 4u
-#define GUEST_SA_RESTART 0x10000000u
-#define GUEST_SA_NODEFER 0x40000000u
-#define GUEST_SA_RESETHAND 0x80000000u
-#define NEVER_BLOCKED (SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP))
 #define STOPS (SIGNAL_BIT(SIGSTOP) | SIGNAL_BIT(SIGTSTP) | SIGNAL_BIT(SIGTTIN) | SIGNAL_BIT(SIGTTOU))
-#define SYNCHRONOUS                                                                                          \
-    (SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGTRAP) |                   \
-     SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGSYS))
 
-// ---- host signals ----
-
-enum holding { NOTHING_HELD, REAL_TIME_HELD, ALL_HELD };
-_Static_assert((SIGNAL_ARRIVALS & (SIGNAL_ARRIVALS - 1)) == 0, "its index wraps with the counters");
-static struct {
-    struct linux_process *owner; // who gets the host's signals
-    struct signal_info ring[SIGNAL_ARRIVALS];
-    atomic_uint head; // written by the handler
-    atomic_uint tail; // read by the emulation thread
-    struct sigaction previous[SIGNAL_MAX + 1];
-    bool installed[SIGNAL_MAX + 1];
-    // What the emulation thread leaves to the host for now, which then tells senders how much can wait.
-    _Atomic enum holding holding;
-} host;
-
-static struct signal_info from_host(const siginfo_t *info)
+void signals_set_blocked(struct linux_process *p, uint64_t mask)
 {
-    struct signal_info s = {.number = info->si_signo, .code = info->si_code, .kind = SIGNAL_SENT};
-    if (info->si_signo == SIGCHLD && info->si_code > 0) {
-        s.kind = SIGNAL_CHILD;
-        s.pid = info->si_pid;
-        s.uid = info->si_uid;
-        s.status = info->si_status;
-        s.user_time = info->si_utime;
-        s.system_time = info->si_stime;
-    } else if (info->si_code == SI_TIMER) {
-        s.kind = SIGNAL_TIMER;
-        s.pid = info->si_timerid;
-        s.uid = (uint32_t)info->si_overrun;
-        s.value = (uint64_t)info->si_value.sival_ptr;
-    } else {
-        s.pid = info->si_pid;
-        s.uid = info->si_uid;
-        s.value = info->si_code == SI_QUEUE || info->si_code == SI_MESGQ || info->si_code == SI_ASYNCIO
-                      ? (uint64_t)info->si_value.sival_ptr
-                      : 0;
+    struct signals *s = &p->signals;
+    uint64_t changed = s->blocked ^ (mask & ~NEVER_BLOCKED);
+    s->blocked ^= changed;
+    for (; changed && p->owns_host; changed &= changed - 1) {
+        const int number = __builtin_ctzll(changed) + 1;
+        if (s->actions[number].handler == GUEST_SIG_IGN)
+            host_signals_catch(s, number);
     }
-    return s;
-}
-
-// SIGSEGV and SIGBUS belong to the engine, which passes on what other processes sent; 32 and 33 to libc.
-static bool is_ours(int number)
-{
-    return number != SIGKILL && number != SIGSTOP && number != SIGSEGV && number != SIGBUS && number != 32 &&
-           number != 33;
-}
-
-static sigset_t held_set(enum holding holding)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    for (int n = holding == ALL_HELD ? 1 : 34; n <= SIGNAL_MAX && holding; n++)
-        if (is_ours(n) && !(SIGNAL_BIT(n) & SYNCHRONOUS))
-            sigaddset(&set, n);
-    return set;
-}
-
-// Takes over a host signal, in its handler.
-static void note(const siginfo_t *info, void *context)
-{
-    unsigned head = atomic_load(&host.head), waiting = head - atomic_load(&host.tail);
-    if (waiting < SIGNAL_ARRIVALS) {
-        host.ring[head % SIGNAL_ARRIVALS] = from_host(info);
-        atomic_store(&host.head, head + 1);
-    }
-    if (waiting >= SIGNAL_ARRIVALS - 1) { // no room for more, until the emulation thread has made some
-        const sigset_t set = held_set(ALL_HELD);
-        atomic_store(&host.holding, ALL_HELD);
-        memcpy(&((ucontext_t *)context)->uc_sigmask, &set, SIGNAL_MAX / 8); // the kernel's has no more
-    }
-    atomic_store(&host.owner->guest->signal_pending, true);
-    blocking_interrupt(context);
-}
-
-static void on_host_signal(int number, siginfo_t *info, void *context)
-{
-    int saved = errno;
-    if (!host.owner || (SIGNAL_BIT(number) & SYNCHRONOUS && info->si_code > 0)) {
-        // Raised by a mistake of this very program: the instruction runs again, without a handler.
-        signal(number, SIG_DFL);
-        return;
-    }
-    note(info, context);
-    errno = saved;
-}
-
-bool linux_note_host_signal(const void *siginfo, void *context)
-{
-    if (!host.owner)
-        return false;
-    note(siginfo, context);
-    return true;
-}
-
-static void catch_host(int number, const struct guest_action *action)
-{
-    if (!is_ours(number))
-        return;
-    struct sigaction new = {.sa_sigaction = on_host_signal, .sa_flags = SA_SIGINFO};
-    sigfillset(&new.sa_mask);
-    if (action->handler == GUEST_SIG_IGN)
-        new = (struct sigaction){.sa_handler = SIG_IGN};
-    if (number == SIGCHLD)
-        new.sa_flags |= (action->flags & GUEST_SA_NOCLDSTOP ? SA_NOCLDSTOP : 0) |
-                        (action->flags & GUEST_SA_NOCLDWAIT ? SA_NOCLDWAIT : 0);
-    sigaction(number, &new, host.installed[number] ? NULL : &host.previous[number]);
-    host.installed[number] = true;
-}
-
-// Has the host keep what there is no room for, and give what there is.
-static void hold(const struct signals *s)
-{
-    enum holding holding = s->queued < SIGNAL_QUEUE ? NOTHING_HELD : REAL_TIME_HELD;
-    if (atomic_load(&host.holding) == holding)
-        return;
-    sigset_t set = held_set(holding);
-    atomic_store(&host.holding, holding);
-    sigprocmask(SIG_SETMASK, &set, NULL);
 }
 
 void signals_create(struct linux_process *p)
 {
-    struct signals *s = &p->signals;
-    s->altstack.flags = SS_DISABLE;
-    if (!p->owns_host) {
-        // Writing to a pipe that the guest closed must not end the host.
-        signal(SIGPIPE, SIG_IGN);
-        return;
-    }
-    host.owner = p;
-    atomic_store(&host.tail, atomic_load(&host.head));
-    sigset_t mask;
-    sigemptyset(&mask);
-    sigset_t none = mask;
-    sigprocmask(SIG_SETMASK, &none, &mask);
-    for (int n = 1; n <= SIGNAL_MAX; n++) {
-        struct sigaction old;
-        if (is_ours(n) && sigismember(&mask, n) == 1)
-            s->blocked |= SIGNAL_BIT(n);
-        if (is_ours(n) && !sigaction(n, NULL, &old) && old.sa_handler == SIG_IGN)
-            s->actions[n].handler = GUEST_SIG_IGN;
-        catch_host(n, &s->actions[n]);
-    }
+    p->signals.altstack.flags = SS_DISABLE;
+    host_signals_begin(p);
 }
 
 void signals_destroy(struct linux_process *p)
 {
-    if (host.owner != p)
-        return;
-    // The guest's timers end with it: they would hit the host program, which then has no handler for them.
-    const struct itimerval off = {{0, 0}, {0, 0}};
-    for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++)
-        setitimer((__itimer_which_t)which, &off, NULL);
-    timers_delete_all(p);
-    p->signals.queued = 0;
-    hold(&p->signals);
-    for (int n = 1; n <= SIGNAL_MAX; n++)
-        if (host.installed[n])
-            sigaction(n, &host.previous[n], NULL);
-    memset(host.installed, 0, sizeof host.installed);
-    host.owner = NULL;
+    host_signals_end(p);
 }
 
 void signals_after_fork(struct linux_process *p)
 {
-    atomic_store(&host.tail, atomic_load(&host.head));
     atomic_store(&p->guest->signal_pending, false);
     p->signals.pending = 0;
     p->signals.queued = 0;
-    hold(&p->signals);
+    host_signals_after_fork();
 }
 
 void signals_after_exec(struct linux_process *p)
@@ -210,7 +55,7 @@ void signals_after_exec(struct linux_process *p)
         bool changed = s->actions[n].flags & (GUEST_SA_NOCLDSTOP | GUEST_SA_NOCLDWAIT);
         s->actions[n] = (struct guest_action){.handler = kept};
         if (changed && p->owns_host)
-            catch_host(n, &s->actions[n]);
+            host_signals_catch(s, n);
     }
     s->altstack = (struct guest_altstack){.flags = SS_DISABLE};
     p->guest->handles_faults = false;
@@ -244,8 +89,7 @@ static void discard(struct signals *s, uint64_t set, bool all)
             s->pending |= SIGNAL_BIT(s->queue[i].number);
             s->queue[s->queued++] = s->queue[i];
         }
-    if (host.owner && s == &host.owner->signals && atomic_load(&host.holding) == REAL_TIME_HELD)
-        hold(s);
+    host_signals_hold(s);
 }
 
 static void queue(struct signals *s, const struct signal_info *info)
@@ -282,15 +126,12 @@ bool signal_post(struct linux_process *p, const struct signal_info *info)
 
 static void take_arrived(struct linux_process *p)
 {
-    if (host.owner != p || !atomic_exchange(&p->guest->signal_pending, false))
+    struct signal_info info;
+    if (!p->owns_host || !atomic_exchange(&p->guest->signal_pending, false))
         return;
-    unsigned tail = atomic_load(&host.tail);
-    while (tail != atomic_load(&host.head)) {
-        struct signal_info info = host.ring[tail % SIGNAL_ARRIVALS];
-        atomic_store(&host.tail, ++tail);
+    while (host_signals_next(p, &info))
         queue(&p->signals, &info);
-    }
-    hold(&p->signals);
+    host_signals_hold(&p->signals);
 }
 
 bool signal_take(struct linux_process *p, uint64_t set, struct signal_info *info)
@@ -314,6 +155,8 @@ bool signal_due(struct linux_process *p)
 {
     struct signals *s = &p->signals;
     take_arrived(p);
+    if (s->pending & s->waited)
+        return true;
     for (uint64_t ready = s->pending & ~s->blocked; ready; ready &= ready - 1) {
         int number = __builtin_ctzll(ready) + 1;
         if (!is_idle(s, number))
@@ -341,22 +184,10 @@ void signals_set_temporary_mask(struct linux_process *p, uint64_t mask)
     struct signals *s = &p->signals;
     s->saved_mask = s->blocked;
     s->restore_mask = true;
-    s->blocked = mask & ~NEVER_BLOCKED;
+    signals_set_blocked(p, mask);
 }
 
 // ---- delivery ----
-
-// Stops the whole host process as the signal does by default, until it is continued.
-static void stop(struct linux_process *p, int number)
-{
-    if (!p->owns_host)
-        return;
-    if (number != SIGSTOP)
-        signal(number, SIG_DFL);
-    kill(getpid(), number);
-    if (number != SIGSTOP)
-        catch_host(number, &p->signals.actions[number]);
-}
 
 static const char *death(int number)
 {
@@ -403,17 +234,15 @@ static void start_handler(struct linux_process *p, const struct signal_info *inf
         return;
     }
     s->restore_mask = false;
-    s->blocked |= action.mask;
-    if (!(action.flags & GUEST_SA_NODEFER))
-        s->blocked |= SIGNAL_BIT(info->number);
-    s->blocked &= ~NEVER_BLOCKED;
+    signals_set_blocked(p, s->blocked | action.mask |
+                               (action.flags & GUEST_SA_NODEFER ? 0 : SIGNAL_BIT(info->number)));
 }
 
-static void restore_mask(struct signals *s)
+static void restore_mask(struct linux_process *p)
 {
-    if (s->restore_mask)
-        s->blocked = s->saved_mask;
-    s->restore_mask = false;
+    if (p->signals.restore_mask)
+        signals_set_blocked(p, p->signals.saved_mask);
+    p->signals.restore_mask = false;
 }
 
 void linux_deliver_signals(struct guest *g)
@@ -422,7 +251,7 @@ void linux_deliver_signals(struct guest *g)
     struct signals *s = &p->signals;
     struct signal_info info;
     if (!p->interrupted)
-        restore_mask(s); // nothing ended the wait early: what only the temporary mask lets through stays
+        restore_mask(p); // nothing ended the wait early: what only the temporary mask lets through stays
     while (g->state == MACHINE_RUNNING && signal_take(p, ~s->blocked, &info)) {
         uint64_t handler = s->actions[info.number].handler;
         if (is_idle(s, info.number))
@@ -430,7 +259,7 @@ void linux_deliver_signals(struct guest *g)
         if (handler != GUEST_SIG_DFL)
             start_handler(p, &info);
         else if (SIGNAL_BIT(info.number) & STOPS)
-            stop(p, info.number);
+            host_signals_stop(p, info.number);
         else
             process_die(p, info.number, 0, death(info.number));
     }
@@ -438,7 +267,7 @@ void linux_deliver_signals(struct guest *g)
         p->interrupted = 0;
         g->cpu.pc -= 4;
     }
-    restore_mask(s);
+    restore_mask(p);
 }
 
 void linux_exception(struct guest *g, int signal, int code, uint64_t address, const char *what)
@@ -466,7 +295,7 @@ void signals_after_load(struct linux_process *p)
 {
     p->guest->handles_faults = handles_faults(&p->signals);
     for (int n = 1; n <= SIGNAL_MAX && p->owns_host; n++)
-        catch_host(n, &p->signals.actions[n]);
+        host_signals_catch(&p->signals, n);
 }
 
 int64_t sys_rt_sigaction(struct linux_process *p, const uint64_t *a)
@@ -485,7 +314,7 @@ int64_t sys_rt_sigaction(struct linux_process *p, const uint64_t *a)
         p->guest->handles_faults = handles_faults(&p->signals);
         if (p->owns_host &&
             (number == SIGCHLD || (old.handler == GUEST_SIG_IGN) != (new.handler == GUEST_SIG_IGN)))
-            catch_host((int)number, action);
+            host_signals_catch(&p->signals, (int)number);
         if (is_idle(&p->signals, (int)number)) { // what is pending is discarded, blocked or not
             take_arrived(p);
             discard(&p->signals, SIGNAL_BIT(number), true);
@@ -508,7 +337,7 @@ int64_t sys_rt_sigprocmask(struct linux_process *p, const uint64_t *a)
         case SIG_SETMASK: break;
         default: return -EINVAL;
         }
-        p->signals.blocked = set & ~NEVER_BLOCKED;
+        signals_set_blocked(p, set);
     }
     return a[2] && !copy_out(p, a[2], &old, sizeof old) ? -EFAULT : 0;
 }
@@ -553,12 +382,10 @@ int64_t sys_rt_sigtimedwait(struct linux_process *p, const uint64_t *a)
     }
     set &= ~NEVER_BLOCKED;
     while (!signal_take(p, set, &info)) {
-        // What is waited for has to end the wait although it is blocked.
-        uint64_t blocked = s->blocked;
-        s->blocked &= ~set;
+        s->waited = set;
         int64_t result = blocking_wait(p, deadline);
+        s->waited = 0;
         bool found = s->pending & set;
-        s->blocked = blocked;
         if (!found && (!result || signal_due(p)))
             return result ? -EINTR : -EAGAIN;
         if (!found && atomic_load(&p->guest->stop_requested))

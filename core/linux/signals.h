@@ -3,6 +3,7 @@
 #ifndef CORE_LINUX_SIGNAL_H
 #define CORE_LINUX_SIGNAL_H
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +17,20 @@ struct linux_process;
 #define GUEST_SIG_DFL 0ull
 #define GUEST_SIG_IGN 1ull
 #define SIGNAL_BIT(n) (1ull << ((n)-1))
+// sa_flags
+#define GUEST_SA_NOCLDSTOP 1u
+#define GUEST_SA_NOCLDWAIT 2u
+#define GUEST_SA_SIGINFO 4u
+#define GUEST_SA_RESTORER 0x04000000u
+#define GUEST_SA_ONSTACK 0x08000000u
+#define GUEST_SA_RESTART 0x10000000u
+#define GUEST_SA_NODEFER 0x40000000u
+#define GUEST_SA_RESETHAND 0x80000000u
+// Sets of signals.
+#define NEVER_BLOCKED (SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP))
+#define SYNCHRONOUS                                                                                          \
+    (SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGTRAP) |                   \
+     SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGSYS))
 
 // struct sigaction of the aarch64 kernel
 struct guest_action {
@@ -44,6 +59,7 @@ struct guest_altstack {
 struct signals {
     struct guest_action actions[SIGNAL_MAX + 1];
     uint64_t blocked;
+    uint64_t waited; // what ends a wait although it is blocked (rt_sigtimedwait)
     uint64_t saved_mask; // restored when a call with a temporary mask (rt_sigsuspend, ppoll) is over
     bool restore_mask;
     uint64_t pending; // mask of what queue holds
@@ -55,7 +71,7 @@ struct signals {
 // Takes over the host's signal dispositions and mask (if the guest owns the host process).
 void signals_create(struct linux_process *p);
 void signals_destroy(struct linux_process *p);
-// After fork in the child, and at execve.
+// After fork in the child, which then has to block none of the host's signals; and at execve.
 void signals_after_fork(struct linux_process *p);
 void signals_after_exec(struct linux_process *p);
 // Puts actions that have come from elsewhere in force.
@@ -72,6 +88,8 @@ bool signal_due(struct linux_process *p);
 bool signal_ends_guest(struct linux_process *p);
 // The lowest signal of set that is pending is removed and put into *info; false if there is none.
 bool signal_take(struct linux_process *p, uint64_t set, struct signal_info *info);
+// Sets the guest's mask.
+void signals_set_blocked(struct linux_process *p, uint64_t mask);
 // Sets a temporary mask until the call in progress is over and its signals are delivered.
 void signals_set_temporary_mask(struct linux_process *p, uint64_t mask);
 

@@ -10,6 +10,10 @@
 
 #include "process.h"
 
+// A signal costs the host some microseconds before the guest gets it, or has it dropped: one that came every
+// nanosecond would leave the guest no time at all, not even for another signal that ends it.
+enum { INTERVAL_LEAST_US = 50 };
+
 int64_t sys_getitimer(struct linux_process *p, const uint64_t *a)
 {
     struct itimerval value = {{0, 0}, {0, 0}};
@@ -29,6 +33,8 @@ int64_t sys_setitimer(struct linux_process *p, const uint64_t *a)
         return -EFAULT;
     if (!p->owns_host)
         return -ENOSYS;
+    if (!new.it_interval.tv_sec &&new.it_interval.tv_usec > 0 && new.it_interval.tv_usec < INTERVAL_LEAST_US)
+        new.it_interval.tv_usec = INTERVAL_LEAST_US;
     if (setitimer((__itimer_which_t)a[0], &new, &old))
         return -errno;
     return a[2] && !copy_out(p, a[2], &old, sizeof old) ? -EFAULT : 0;
@@ -52,6 +58,14 @@ int timer_start(struct linux_process *p, struct guest_timer *t)
         return -EINVAL;
     t->used = !syscall(SYS_timer_create, clock, &event, &t->host);
     return t->used ? 0 : -errno;
+}
+
+int timer_number(const struct linux_process *p, int host)
+{
+    for (int id = 0; id < GUEST_TIMERS; id++)
+        if (p->timers[id].used && p->timers[id].host == host)
+            return id;
+    return host;
 }
 
 int64_t sys_timer_create(struct linux_process *p, const uint64_t *a)
@@ -97,6 +111,9 @@ int64_t sys_timer_settime(struct linux_process *p, const uint64_t *a)
         return -EINVAL;
     if (!copy_in(p, a[2], &new, sizeof new))
         return -EFAULT;
+    if (!new.it_interval.tv_sec &&new.it_interval.tv_nsec > 0 &&
+        new.it_interval.tv_nsec < INTERVAL_LEAST_US * 1000)
+        new.it_interval.tv_nsec = INTERVAL_LEAST_US * 1000;
     if (syscall(SYS_timer_settime, p->timers[a[0]].host, (int)a[1], &new, &old))
         return -errno;
     return a[3] && !copy_out(p, a[3], &old, sizeof old) ? -EFAULT : 0;

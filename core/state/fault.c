@@ -64,8 +64,9 @@ static bool is_store_fault(const ucontext_t *context)
 #endif
 }
 
-// While SIGBUS is handled, all others wait: a handler of theirs may change the mask that they return to
-// (signals.c), which must not be one that a sample then puts back. A fault that is jumped out of does not.
+// While a fault is handled, all other signals wait: a handler of theirs may change the mask that they return
+// to (signals.c), which must not be one that this handler then puts back, and what another process sends
+// again and again must not pile handlers up. A fault that is jumped out of does not return there.
 static void restore_mask(const ucontext_t *context)
 {
     sigset_t mask;
@@ -75,15 +76,13 @@ static void restore_mask(const ucontext_t *context)
 }
 
 // Runs on the faulting thread. Jumping out is sound: guest accesses are made only where no lock is held and
-// no library function is interrupted, and for SIGSEGV SA_NODEFER leaves no mask to restore.
+// no library function is interrupted.
 static void on_fault(int signal, siginfo_t *info, void *host_context)
 {
     struct fault_context *context = innermost;
     // Sent by kill, not raised here.
     if (info->si_code <= 0 && (take_sample(info, host_context) || take_sent(info, host_context)))
         return;
-    if (signal == SIGBUS)
-        restore_mask(host_context);
     if (context) {
         struct guest *g = context->guest;
         cpu *c = &g->cpu;
@@ -94,6 +93,7 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
             c->wild_address = 0;
             if (signal == SIGSEGV && is_store && memory_handle_write(&g->memory, offset))
                 return;
+            restore_mask(host_context);
             uint32_t pc;
             bool is_precise;
             if (g->blocks && g->host->block_pc(g->blocks, host_pc(host_context), &pc)) {
@@ -120,6 +120,7 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
         // The guest jumped to where nothing is executable: its op is not accessible.
         uint64_t pc = (offset - MEMORY_OPS_OFFSET) / sizeof(op) * 4;
         if (pc < GUEST_SPACE) {
+            restore_mask(host_context);
             c->current = g->memory.ops + pc / 4;
             bool mapped = g->memory.pages[pc / GUEST_PAGE] & MEMORY_MAPPED;
             fault_raise(mapped ? FAULT_PERMISSION : FAULT_MAPPING, pc, false);
@@ -131,10 +132,9 @@ static void on_fault(int signal, siginfo_t *info, void *host_context)
 
 static void install(void)
 {
-    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGSEGV, &action, &previous_segv);
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
     sigfillset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, &previous_segv);
     sigaction(SIGBUS, &action, &previous_bus);
 }
 

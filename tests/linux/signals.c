@@ -448,6 +448,41 @@ static void stacks(void)
     raise(SIGUSR2);
 }
 
+// ---- waiting ----
+
+// What is ignored, by default or not, waits while it is blocked, and can be waited for.
+static void ignored(void)
+{
+    static const int numbers[] = {SIGCHLD, SIGWINCH, SIGUSR1};
+    const struct timespec most = {5, 0}, none = {0, 0};
+    sigset_t set, old;
+    siginfo_t info;
+    signal(SIGUSR1, SIG_IGN);
+    for (int i = 0; i < 3; i++) {
+        sigemptyset(&set);
+        sigaddset(&set, numbers[i]);
+        SHOW(sigtimedwait(&set, &info, &none));
+        sigprocmask(SIG_BLOCK, &set, &old);
+        pid_t child = fork();
+        if (!child) {
+            usleep(100000);
+            _exit(numbers[i] != SIGCHLD && kill(getppid(), numbers[i]));
+        }
+        SHOW(sigtimedwait(&set, &info, &most));
+        printf("from the child %d\n", info.si_pid == child);
+        waitpid(child, NULL, 0);
+        if (numbers[i] != SIGCHLD) {
+            child = fork();
+            if (!child)
+                _exit(kill(getppid(), numbers[i]));
+            waitpid(child, NULL, 0);
+            install(numbers[i], on_signal, 0);
+        }
+        sigprocmask(SIG_SETMASK, &old, NULL);
+    }
+    signal(SIGUSR1, SIG_IGN);
+}
+
 // ---- stopping ----
 
 static void show_pending(void)
@@ -508,6 +543,7 @@ int main(void)
     masks();
     limits();
     stacks();
+    ignored();
     stops();
     die(SIGTERM);
     die(SIGABRT);
