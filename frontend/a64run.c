@@ -239,7 +239,9 @@ int main(int argc, char **argv)
     if (a64run_options_parse(&options, argc, argv, &failure) && config_load(&settings, &sources, &failure)) {
         struct outcome outcome = {0};
         status = answer(&options, &settings, &outcome, &failure);
-        translate_behind_start(outcome.interpreted_ns, argc, argv);
+        if (outcome.keeps) {
+            translate_behind_start(outcome.interpreted_ns, argc, argv);
+        }
     }
     status = report(&failure, status);
     config_free(&settings);

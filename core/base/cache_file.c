@@ -189,8 +189,9 @@ static int open_kept(const struct cache_file *c, struct error *error)
     int fd = file_open_own(c->folder, c->name);
     if (fd < 0) {
         if (errno == EINVAL)
-            error_set(error, "%s/%s is not used, and will be replaced: it is no file, or not yours", c->path,
-                      c->name);
+            error_set(error,
+                      "%s/%s is not used: it is no file, or not yours; what is no folder will be replaced",
+                      c->path, c->name);
         else if (errno != ENOENT)
             error_set(error, "%s/%s is not used: %s", c->path, c->name, strerror(errno));
     }

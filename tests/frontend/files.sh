@@ -166,7 +166,7 @@ replaced_by() { # WHAT COMMAND, which is given the path
         "${@:2}" "$XDG_CACHE_HOME/neurodoom/$file" || return
     done
     run "${game[@]}" --frames 300 --frame-hash odd
-    [ "$status" -eq 0 ] && cmp -s whole odd && says 'is not used, and will be replaced: it is no file, or not yours'
+    [ "$status" -eq 0 ] && cmp -s whole odd && says 'is not used: it is no file, or not yours; what is no folder will be replaced'
     ok $? "$1 for each file of the cache" "status $status: $(cat "$work/err")"
 }
 test_no_files() {
