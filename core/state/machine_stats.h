@@ -6,7 +6,9 @@
 #include <stdint.h>
 
 struct machine_stats {
-    uint64_t retired; // guest instructions executed
+    // Guest instructions executed. (Of a guest that an unhandled fault in translated code ended: up to where
+    // that stored its state last.)
+    uint64_t retired;
     uint64_t emulating_ns; // host time spent executing them (system calls included, waits not)
     uint64_t idle_ns; // host time given back while the guest waited
     uint64_t idle_cpu_ns; // CPU time of the emulation thread in these waits
