@@ -18,30 +18,15 @@
 #define PIPE_MAX (1 << 20) // of a pipe, as Linux has it for anyone but root
 #define COPY_MAX (1ull << 20) // of one call, into memory
 
-// ---- files that are memory ----
-
-// Of a file that is about to be written so many bytes, at the offset (-1: its own): whether there may be so
-// much memory, if it is such a file. 0 or -ENOSPC.
-static int64_t make_room(struct linux_process *p, const struct descriptor *d, int64_t offset, uint64_t length,
-                         bool appends)
+// Where the bytes of a write go, which is to be at the offset (-1: the file's own), or a negative errno.
+static int64_t write_position(const struct descriptor *d, int64_t offset, uint64_t flags)
 {
     struct stat s;
-    if (!d->object || !length || fstat(d->host, &s))
-        return 0;
-    if (appends || fcntl(d->host, F_GETFL) & O_APPEND)
-        offset = s.st_size;
-    else if (offset < 0)
+    if (flags & RWF_APPEND || (!(flags & RWF_NOAPPEND) && fcntl(d->host, F_GETFL) & O_APPEND))
+        return fstat(d->host, &s) ? -errno : s.st_size;
+    if (offset < 0)
         offset = lseek(d->host, 0, SEEK_CUR);
-    return shared_memory_grow(p, d->object, (uint64_t)offset + length);
-}
-
-// Behind make_room: others may have moved what it went by.
-static int64_t note_size(struct linux_process *p, const struct descriptor *d, int64_t result)
-{
-    struct stat s;
-    if (d->object && !fstat(d->host, &s))
-        shared_memory_note(p, d->object, (uint64_t)s.st_size);
-    return result;
+    return offset < 0 ? -errno : offset;
 }
 
 // ---- reading and writing ----
@@ -107,6 +92,27 @@ static const struct descriptor *written_file(struct linux_process *p, uint64_t f
     return d;
 }
 
+// Writes to a file that is memory: where it was to go when that was asked, for its offset may be moved
+// meanwhile.
+static int64_t write_memory(struct linux_process *p, const struct descriptor *d, const struct iovec *v,
+                            int count, int64_t offset, uint64_t flags)
+{
+    uint64_t length = 0;
+    for (int i = 0; i < count; i++)
+        length += v[i].iov_len;
+    int64_t result = shared_memory_hold(p, d->object);
+    if (result)
+        return result;
+    const int64_t at = write_position(d, offset, flags);
+    result = at < 0 ? at : length ? shared_memory_grow(p, d->object, (uint64_t)at + length) : 0;
+    if (!result)
+        result = transfer_plain(p, d, true, v, count, at, flags);
+    if (result > 0 && offset < 0)
+        lseek(d->host, at + result, SEEK_SET);
+    shared_memory_release(p, d->object);
+    return result;
+}
+
 static int64_t transfer_vector(struct linux_process *p, uint64_t fd, int prot, const struct iovec *v,
                                int count, int64_t offset, uint64_t flags)
 {
@@ -117,13 +123,8 @@ static int64_t transfer_vector(struct linux_process *p, uint64_t fd, int prot, c
         return error;
     if (d->kind == DESCRIPTOR_OUTPUT)
         return write ? output(p, d, v, count) : -EBADF;
-    if (!write || !d->object)
-        return transfer_plain(p, d, write, v, count, offset, flags);
-    uint64_t length = 0;
-    for (int i = 0; i < count; i++)
-        length += v[i].iov_len;
-    error = make_room(p, d, offset, length, flags & RWF_APPEND);
-    return error ? error : note_size(p, d, transfer_plain(p, d, write, v, count, offset, flags));
+    return write && d->object ? write_memory(p, d, v, count, offset, flags)
+                              : transfer_plain(p, d, write, v, count, offset, flags);
 }
 
 static int64_t transfer(struct linux_process *p, uint64_t fd, int prot, uint64_t address, uint64_t length,
@@ -215,7 +216,31 @@ int64_t sys_lseek(struct linux_process *p, const uint64_t *a)
     return at < 0 ? -errno : at;
 }
 
-// Both copy within the kernel, from and to files of the guest; the offsets are in guest memory or absent.
+// sendfile to a file that is memory, by way of a buffer: the host would write wherever its offset is by then.
+static int64_t send_to_memory(struct linux_process *p, const struct descriptor *out,
+                              const struct descriptor *in, off_t *from, uint64_t length)
+{
+    if (!in->never_waits || fcntl(out->host, F_GETFL) & O_APPEND)
+        return -EINVAL;
+    struct iovec v = {malloc(length + 1), length};
+    if (!v.iov_base)
+        return -ENOMEM;
+    const ssize_t n = from ? pread(in->host, v.iov_base, length, *from) : read(in->host, v.iov_base, length);
+    int64_t result = n < 0 ? -errno : n;
+    if (n > 0) {
+        v.iov_len = (size_t)n;
+        result = write_memory(p, out, &v, 1, -1, 0);
+        const ssize_t written = result > 0 ? result : 0;
+        if (from)
+            *from += written;
+        else if (written < n)
+            lseek(in->host, written - n, SEEK_CUR);
+    }
+    free(v.iov_base);
+    return result;
+}
+
+// Both copy from and to files of the guest; the offsets are in guest memory or absent.
 int64_t sys_sendfile(struct linux_process *p, const uint64_t *a)
 {
     int64_t error = 0;
@@ -228,12 +253,10 @@ int64_t sys_sendfile(struct linux_process *p, const uint64_t *a)
         return -EFAULT;
     if (out->kind == DESCRIPTOR_OUTPUT)
         return -EINVAL; // programs then read and write
-    const uint64_t length = out->object && a[3] > COPY_MAX ? COPY_MAX : a[3];
-    int64_t result = make_room(p, out, -1, length, false);
-    if (!result)
-        result = note_size(p, out,
-                           blocking_call(p, !in->never_waits || !out->never_waits, SYS_sendfile, out->host,
-                                         in->host, a[2] ? (long)&offset : 0, (long)length, 0, 0));
+    off_t *from = a[2] ? &offset : NULL;
+    const int64_t result = out->object ? send_to_memory(p, out, in, from, a[3] < COPY_MAX ? a[3] : COPY_MAX)
+                                       : blocking_call(p, !in->never_waits || !out->never_waits, SYS_sendfile,
+                                                       out->host, in->host, (long)from, (long)a[3], 0, 0);
     return a[2] && result >= 0 && !copy_out(p, a[2], &offset, sizeof offset) ? -EFAULT : result;
 }
 
@@ -241,7 +264,7 @@ int64_t sys_copy_file_range(struct linux_process *p, const uint64_t *a)
 {
     int64_t error = 0;
     const struct descriptor *in = plain_file(p, a[0], &error), *out = plain_file(p, a[2], &error);
-    off_t from, to;
+    off_t from = 0, to = 0;
     if (!out || !in)
         return error;
     if ((a[1] && !copy_in(p, a[1], &from, sizeof from)) || (a[3] && !copy_in(p, a[3], &to, sizeof to)))
@@ -249,14 +272,25 @@ int64_t sys_copy_file_range(struct linux_process *p, const uint64_t *a)
     if (out->kind == DESCRIPTOR_OUTPUT || in->kind == DESCRIPTOR_OUTPUT)
         return -EINVAL;
     const uint64_t length = out->object && a[4] > COPY_MAX ? COPY_MAX : a[4];
-    error = make_room(p, out, a[3] ? to : -1, length, false);
+    error = shared_memory_hold(p, out->object);
     if (error)
         return error;
-    ssize_t n =
-        copy_file_range(in->host, a[1] ? &from : NULL, out->host, a[3] ? &to : NULL, length, (unsigned)a[5]);
+    const bool own = out->object && !a[3]; // its offset, which may be moved meanwhile
+    if (own)
+        to = lseek(out->host, 0, SEEK_CUR);
+    ssize_t n = 0;
+    if (length)
+        error = shared_memory_grow(p, out->object, (uint64_t)to + length);
+    if (!error)
+        n = copy_file_range(in->host, a[1] ? &from : NULL, out->host, a[3] || own ? &to : NULL, length,
+                            (unsigned)a[5]);
     if (n < 0)
-        return -errno;
-    note_size(p, out, n);
+        error = -errno;
+    if (own && n > 0)
+        lseek(out->host, to, SEEK_SET);
+    shared_memory_release(p, out->object);
+    if (error)
+        return error;
     if ((a[1] && !copy_out(p, a[1], &from, sizeof from)) || (a[3] && !copy_out(p, a[3], &to, sizeof to)))
         return -EFAULT;
     return n;
@@ -275,9 +309,15 @@ int64_t sys_ftruncate(struct linux_process *p, const uint64_t *a)
     const struct descriptor *d = plain_file(p, a[0], &error);
     if (!d)
         return error == -EISDIR ? -EINVAL : error;
-    if (d->object && (int64_t)a[1] > 0)
-        error = shared_memory_grow(p, d->object, a[1]);
-    return error ? error : host_result(ftruncate(d->host, (off_t)a[1]));
+    int64_t result = shared_memory_hold(p, d->object);
+    if (result)
+        return result;
+    if ((int64_t)a[1] > 0)
+        result = shared_memory_grow(p, d->object, a[1]);
+    if (!result)
+        result = host_result(ftruncate(d->host, (off_t)a[1]));
+    shared_memory_release(p, d->object);
+    return result;
 }
 
 int64_t sys_fallocate(struct linux_process *p, const uint64_t *a)
@@ -286,9 +326,15 @@ int64_t sys_fallocate(struct linux_process *p, const uint64_t *a)
     const struct descriptor *d = written_file(p, a[0], &error);
     if (!d)
         return error;
-    if (d->object && (int64_t)a[2] >= 0 && (int64_t)a[3] > 0)
-        error = shared_memory_grow(p, d->object, a[2] + a[3]);
-    return error ? error : host_result(fallocate(d->host, (int)a[1], (off_t)a[2], (off_t)a[3]));
+    int64_t result = shared_memory_hold(p, d->object);
+    if (result)
+        return result;
+    if ((int64_t)a[2] >= 0 && (int64_t)a[3] > 0)
+        result = shared_memory_grow(p, d->object, a[2] + a[3]);
+    if (!result)
+        result = host_result(fallocate(d->host, (int)a[1], (off_t)a[2], (off_t)a[3]));
+    shared_memory_release(p, d->object);
+    return result;
 }
 
 int64_t sys_fsync(struct linux_process *p, const uint64_t *a)
@@ -503,7 +549,14 @@ int64_t sys_fcntl(struct linux_process *p, const uint64_t *a)
         int flags = d->kind == DESCRIPTOR_OUTPUT ? O_WRONLY : fcntl(d->host, F_GETFL);
         return flags < 0 ? -errno : (int64_t)paths_guest_flags(flags);
     }
-    case F_SETFL: return host_result(fcntl(d->host, F_SETFL, paths_host_flags(a[2]) & ~O_ASYNC));
+    case F_SETFL: {
+        int64_t result = shared_memory_hold(p, d->object); // with O_APPEND, writes go elsewhere
+        if (result)
+            return result;
+        result = host_result(fcntl(d->host, F_SETFL, paths_host_flags(a[2]) & ~O_ASYNC));
+        shared_memory_release(p, d->object);
+        return result;
+    }
     case F_GETLK:
     case F_SETLK:
     case F_SETLKW:

@@ -467,12 +467,16 @@ int64_t sys_truncate(struct linux_process *p, const uint64_t *a)
     if (result)
         return result;
     files_host_path(object.host, link);
-    if (files_is_program(p->files, object.host))
-        result = -ETXTBSY;
-    else if (object.object && (int64_t)a[1] > 0)
-        result = shared_memory_grow(p, object.object, a[1]);
-    if (!result)
-        result = host_result(truncate(link, (off_t)a[1]));
+    result = shared_memory_hold(p, object.object);
+    if (!result) {
+        if (files_is_program(p->files, object.host))
+            result = -ETXTBSY;
+        else if ((int64_t)a[1] > 0)
+            result = shared_memory_grow(p, object.object, a[1]);
+        if (!result)
+            result = host_result(truncate(link, (off_t)a[1]));
+        shared_memory_release(p, object.object);
+    }
     files_object_end(&object);
     return result;
 }

@@ -2,10 +2,13 @@
 #include "shared_memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "core/base/host_mappings.h"
 #include "process.h"
@@ -19,6 +22,7 @@ struct object {
 };
 
 struct shared_memory {
+    int locks; // a file of the host's: who has a byte of it locked holds the object with that number
     _Atomic uint64_t total; // of all objects
     _Atomic uint64_t owners; // numbers that were given out
     _Atomic uint64_t next; // where a free place is looked for, round and round
@@ -114,6 +118,11 @@ bool shared_memory_create(struct linux_process *p)
         p->shared = NULL;
         return false;
     }
+    p->shared->locks = memfd_create("guest locks", MFD_CLOEXEC);
+    if (p->shared->locks < 0) {
+        munmap(p->shared, sizeof *p->shared);
+        return false;
+    }
     shared_memory_after_fork(p);
     p->guest->memory.shared_bytes = bytes_of;
     p->guest->memory.shared_owner = p;
@@ -123,6 +132,7 @@ bool shared_memory_create(struct linux_process *p)
 void shared_memory_destroy(struct linux_process *p)
 {
     p->guest->memory.shared_bytes = NULL;
+    close(p->shared->locks);
     munmap(p->shared, sizeof *p->shared);
 }
 
@@ -184,30 +194,35 @@ int shared_memory_add(struct linux_process *p, int host, uint64_t bytes)
     return (int)(o - p->shared->objects) + 1;
 }
 
-// Makes the object count at least so many bytes. False if it asks whether it may, and may not.
-static bool enlarge(struct linux_process *p, int object, uint64_t bytes, bool asks)
+static int64_t lock(struct linux_process *p, int object, short type)
 {
-    struct object *o = &p->shared->objects[object - 1];
-    bytes = (bytes + GUEST_PAGE - 1) & ~(GUEST_PAGE - 1);
-    for (uint64_t old = atomic_load(&o->bytes); bytes > old;) {
-        const uint64_t more = bytes - old;
-        if (asks && !charge(p, more))
-            return false;
-        if (!asks)
-            atomic_fetch_add(&p->shared->total, more);
-        if (atomic_compare_exchange_strong(&o->bytes, &old, bytes))
-            break;
-        atomic_fetch_sub(&p->shared->total, more);
-    }
-    return true;
+    struct flock l = {.l_type = type, .l_whence = SEEK_SET, .l_start = object, .l_len = 1};
+    return blocking_call(p, type != F_UNLCK, SYS_fcntl, p->shared->locks, F_SETLKW, (long)&l, 0, 0, 0);
+}
+
+int64_t shared_memory_hold(struct linux_process *p, int object)
+{
+    int64_t result = object ? lock(p, object, F_WRLCK) : 0;
+    return result == RESTART ? RESTART_ALWAYS : result; // nothing has been done yet
+}
+
+void shared_memory_release(struct linux_process *p, int object)
+{
+    if (object)
+        lock(p, object, F_UNLCK);
 }
 
 int shared_memory_grow(struct linux_process *p, int object, uint64_t bytes)
 {
-    return enlarge(p, object, bytes, true) ? 0 : -ENOSPC;
-}
-
-void shared_memory_note(struct linux_process *p, int object, uint64_t bytes)
-{
-    enlarge(p, object, bytes, false);
+    if (!object)
+        return 0;
+    struct object *o = &p->shared->objects[object - 1];
+    const uint64_t old = atomic_load(&o->bytes);
+    bytes = (bytes + GUEST_PAGE - 1) & ~(GUEST_PAGE - 1);
+    if (bytes <= old)
+        return 0;
+    if (!charge(p, bytes - old))
+        return -ENOSPC;
+    atomic_store(&o->bytes, bytes);
+    return 0;
 }

@@ -23,9 +23,15 @@ void shared_memory_leave(struct linux_process *p);
 // Counts a new file with so many bytes, which the host descriptor has open: its number, from 1 on, or
 // -ENOMEM.
 int shared_memory_add(struct linux_process *p, int host, uint64_t bytes);
-// It is about to become so large. 0 or -ENOSPC.
+
+// What changes its size, or whether writes go to its end, has it held meanwhile: so nobody else does, and
+// what a write takes is known before. It must not wait for others. These do nothing for 0, which is no
+// object.
+
+// 0, or what the system call returns instead. A process that ends releases what it holds.
+int64_t shared_memory_hold(struct linux_process *p, int object);
+void shared_memory_release(struct linux_process *p, int object);
+// It is held, and about to become so large. 0 or -ENOSPC.
 int shared_memory_grow(struct linux_process *p, int object, uint64_t bytes);
-// It is so large now, whoever has seen to that.
-void shared_memory_note(struct linux_process *p, int object, uint64_t bytes);
 
 #endif

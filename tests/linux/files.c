@@ -522,8 +522,43 @@ static void locks(void)
     unlink("locked");
 }
 
+// A file that is memory: where its offset is behind each way of writing to it.
+static void in_memory(void)
+{
+    int fd = memfd_create("memory", 0), source = open("source", O_RDWR | O_CREAT, 0600);
+    struct iovec words[2] = {{"five ", 5}, {"and six", 7}};
+    off_t from = 4;
+    loff_t to = 2;
+    char text[100] = "";
+    write(source, "0123456789", 10);
+    SHOW(write(fd, "four", 4));
+    SHOW(writev(fd, words, 2));
+    SHOW(pwrite(fd, "F", 1, 0));
+    SHOW(lseek(fd, 0, SEEK_CUR));
+    SHOW(sendfile(fd, source, &from, 3));
+    SHOW(from);
+    SHOW(sendfile(fd, source, NULL, 3));
+    SHOW(lseek(source, 1, SEEK_SET));
+    SHOW(sendfile(fd, source, NULL, 100));
+    SHOW(lseek(source, 0, SEEK_CUR));
+    SHOW(lseek(fd, 1, SEEK_SET));
+    SHOW(copy_file_range(fd, &to, fd, NULL, 1, 0));
+    SHOW(lseek(fd, 0, SEEK_CUR));
+    SHOW(fcntl(fd, F_SETFL, O_APPEND));
+    SHOW(write(fd, "end", 3));
+    SHOW(lseek(fd, 0, SEEK_CUR));
+    SHOW(pwrite(fd, ".", 1, 0));
+    SHOW(sendfile(fd, source, &from, 3));
+    SHOW(copy_file_range(source, &from, fd, NULL, 1, 0));
+    SHOW(write(fd, "", 0));
+    SHOW(pread(fd, text, sizeof text - 1, 0));
+    puts(text);
+    unlink("source");
+}
+
 int main(void)
 {
+    in_memory();
     reading_and_writing();
     descriptors();
     folders();

@@ -11,12 +11,15 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define PIECE (16ul << 20)
 #define LIMIT (128ul << 20)
 #define MOST (LIMIT / PIECE)
+#define FAR (1l << 40)
 enum { TRIES = 20 };
 
 static int failures, checks;
@@ -146,6 +149,65 @@ static bool cut_in_child(int i)
     return !status;
 }
 
+// Whether more than there may be is denied in the file, however far writes to it have been sent.
+static bool is_bounded(int fd)
+{
+    static const char text[1 << 20];
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int other = open(path, O_WRONLY);
+    off_t end = lseek(other, 0, SEEK_END), at = 0;
+    while (at <= (off_t)LIMIT && pwrite(other, text, sizeof text, at) == sizeof text)
+        at += sizeof text;
+    close(other);
+    close(fd);
+    return end <= (off_t)LIMIT && at <= (off_t)LIMIT;
+}
+
+// A write that does not go to the end, although the file's are to.
+static bool write_not_appended(void)
+{
+    struct iovec byte = {"x", 1};
+    int fd = memfd_create("hoard", 0);
+    fcntl(fd, F_SETFL, O_APPEND);
+    syscall(SYS_pwritev2, fd, &byte, 1, FAR, 0, 0x20 /* RWF_NOAPPEND */);
+    fcntl(fd, F_SETFL, 0);
+    return is_bounded(fd);
+}
+
+// Another process has writes go elsewhere while they are made.
+static bool write_moved(ssize_t (*write)(int fd))
+{
+    int fd = memfd_create("hoard", 0);
+    pid_t other = fork();
+    while (!other) {
+        lseek(fd, FAR, SEEK_SET);
+        lseek(fd, 0, SEEK_SET);
+    }
+    for (int i = 0; i < 100000; i++)
+        write(fd);
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    return is_bounded(fd);
+}
+
+static ssize_t write_one(int fd)
+{
+    return write(fd, "x", 1);
+}
+
+static ssize_t send_one(int fd)
+{
+    off_t at = 0;
+    return sendfile(fd, source, &at, 1);
+}
+
+static ssize_t copy_one(int fd)
+{
+    off_t at = 0;
+    return copy_file_range(source, &at, fd, NULL, 1, 0);
+}
+
 static void give_back(void)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -225,6 +287,10 @@ int main(void)
     hoard("closed", cut_unmapped);
     hoard("by children", cut_in_child);
     children();
+    expect("a write that is not appended", write_not_appended());
+    expect("write, its offset moved", write_moved(write_one));
+    expect("sendfile, its offset moved", write_moved(send_one));
+    expect("copy_file_range, its offset moved", write_moved(copy_one));
     pipe(ends);
     expect("a pipe", fcntl(ends[1], F_SETPIPE_SZ, 64 << 20) < 0 && errno == EPERM);
     printf("%d checks, %d wrong\n", checks, failures);
