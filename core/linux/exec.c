@@ -319,6 +319,8 @@ static int open_program(struct linux_process *p, int at, const char *path)
     if (d.kind != DESCRIPTOR_FILE || fstat(d.host, &s) || !S_ISREG(s.st_mode) ||
         faccessat(d.host, "", X_OK, AT_EMPTY_PATH | AT_EACCESS))
         result = -EACCES;
+    else if (files_is_written(p->files, d.host))
+        result = -ETXTBSY;
     if (!result)
         return d.host;
     close(d.host);

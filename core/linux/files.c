@@ -357,18 +357,48 @@ static int open_path(struct files *f, int at, const char *path, int flags, mode_
     return fd == -EXDEV ? -EACCES : fd < 0 ? fd : accept_host(f, fd, g, out);
 }
 
+static bool is_same_file(int host, int other)
+{
+    struct stat s, t;
+    return !fstat(host, &s) && !fstat(other, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
 bool files_is_program(const struct files *f, int host)
 {
-    struct stat s, program;
-    return !fstat(host, &s) && !fstat(f->program_host, &program) && s.st_dev == program.st_dev &&
-           s.st_ino == program.st_ino;
+    return is_same_file(host, f->program_host);
+}
+
+bool files_is_written(const struct files *f, int host)
+{
+    for (int fd = 0; fd < DESCRIPTOR_MAX; fd++) {
+        const struct descriptor *d = &f->table[fd];
+        // What memfd_create opens does not count, in Linux either.
+        if (d->kind == DESCRIPTOR_FILE && !d->object && fcntl(d->host, F_GETFL) & O_ACCMODE &&
+            is_same_file(host, d->host))
+            return true;
+    }
+    return false;
+}
+
+// Cuts what has been opened with these flags, as O_TRUNC does.
+static int cut(const struct descriptor *d, int flags)
+{
+    char link[HOST_FD_PATH_SIZE];
+    struct stat s;
+    if (fstat(d->host, &s))
+        return -errno;
+    if (!S_ISREG(s.st_mode))
+        return S_ISDIR(s.st_mode) ? -EISDIR : 0;
+    if (flags & O_ACCMODE)
+        return ftruncate(d->host, 0) ? -errno : 0;
+    files_host_path(d->host, link);
+    return !d->may_change ? -EROFS : truncate(link, 0) ? -errno : 0;
 }
 
 int files_open(struct files *f, int at, const char *path, int flags, mode_t mode, struct descriptor *out)
 {
     char canonical[PATH_MAX];
-    struct stat s;
-    const bool writes = flags & O_ACCMODE && !(flags & O_PATH);
+    const bool writes = flags & (O_ACCMODE | O_TRUNC) && !(flags & O_PATH);
     // What may turn out to be the program is not cut before that is known.
     int result = open_path(f, at, path, writes ? flags & ~O_TRUNC : flags, mode, out, canonical);
     if (result == NOT_IN_GRANT)
@@ -377,8 +407,8 @@ int files_open(struct files *f, int at, const char *path, int flags, mode_t mode
         return result;
     if (files_is_program(f, out->host))
         result = -ETXTBSY;
-    else if (flags & O_TRUNC && !fstat(out->host, &s) && S_ISREG(s.st_mode) && ftruncate(out->host, 0))
-        result = -errno;
+    else if (flags & O_TRUNC)
+        result = cut(out, flags);
     if (result)
         close(out->host);
     return result;

@@ -78,6 +78,8 @@ int files_open(struct files *f, int at, const char *path, int flags, mode_t mode
 
 // Whether that is the file of the program that runs, which cannot be written.
 bool files_is_program(const struct files *f, int host);
+// Whether the guest has it open for writing, so that it cannot be run.
+bool files_is_written(const struct files *f, int host);
 
 // The object that path names, without opening it.
 struct files_object {

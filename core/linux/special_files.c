@@ -282,6 +282,8 @@ static int reopen(struct files *f, const struct descriptor *d, int flags, struct
         has = only_named ? d->may_change ? O_RDWR : O_RDONLY : has & O_ACCMODE;
         if ((has != O_RDWR && has != access) || (flags & O_TRUNC && has == O_RDONLY))
             return -EACCES;
+        if (flags & (O_ACCMODE | O_TRUNC) && !(flags & O_PATH) && files_is_program(f, d->host))
+            return -ETXTBSY;
     } else if (d->kind == DESCRIPTOR_DIRECTORY && access != O_RDONLY) {
         return -EISDIR;
     }

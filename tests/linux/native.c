@@ -90,12 +90,19 @@ static void pipes(void)
 static void own_program(void)
 {
     struct stat before, s;
+    char path[40];
     SHOW(stat("native", &before));
     SHOW(open("native", O_WRONLY));
     SHOW(open("native", O_RDWR | O_TRUNC));
     SHOW(open("native", O_WRONLY | O_CREAT | O_TRUNC, 0700));
     SHOW(open("native", O_WRONLY | O_CREAT | O_EXCL, 0700));
     SHOW(truncate("native", 0));
+    SHOW(open("native", O_RDONLY | O_TRUNC));
+    SHOW(open("native", O_RDONLY | O_TRUNC | O_CREAT, 0700));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", open("native", O_PATH));
+    SHOW(open(path, O_WRONLY));
+    SHOW(open(path, O_RDONLY | O_TRUNC));
+    SHOW(close(open(path, O_RDONLY)));
     SHOW(stat("native", &s) || s.st_size != before.st_size);
     SHOW(close(open("native", O_RDONLY)));
     SHOW(close(open("native", O_PATH)));
@@ -108,6 +115,43 @@ static void own_program(void)
     SHOW(close(open("native", O_WRONLY | O_TRUNC)));
     SHOW(stat("native", &s) ? -1 : s.st_size);
     unlink("native");
+}
+
+// Cut by who only reads it.
+static void cut_unwritten(void)
+{
+    struct stat s;
+    int fd = open("cut", O_WRONLY | O_CREAT, 0600);
+    SHOW(write(fd, "text", 4));
+    SHOW(close(open("cut", O_RDONLY | O_TRUNC)));
+    SHOW(fstat(fd, &s) ? -1 : s.st_size);
+    SHOW(close(open("new", O_RDONLY | O_TRUNC | O_CREAT, 0600)));
+    SHOW(open(".", O_RDONLY | O_TRUNC));
+    SHOW(open(".", O_RDONLY | O_TRUNC | O_DIRECTORY));
+    close(fd);
+    unlink("cut");
+    unlink("new");
+}
+
+// What is open for writing does not run.
+static void written_program(void)
+{
+    const char text[] = "no program";
+    int fd = open("written", O_WRONLY | O_CREAT, 0700), script = open("script", O_WRONLY | O_CREAT, 0700);
+    char *const none[] = {NULL};
+    write(fd, text, sizeof text);
+    dprintf(script, "#!./written");
+    SHOW(execl("written", "written", NULL));
+    SHOW(execl("script", "script", NULL));
+    close(script);
+    SHOW(execl("script", "script", NULL));
+    close(fd);
+    SHOW(execl("written", "written", NULL));
+    fd = memfd_create("written", 0);
+    write(fd, text, sizeof text);
+    SHOW(fexecve(fd, none, none));
+    unlink("written");
+    unlink("script");
 }
 
 // Who has lost its parent comes to the process that wants such.
@@ -145,6 +189,8 @@ int main(void)
     advice();
     pipes();
     own_program();
+    cut_unwritten();
+    written_program();
     orphans();
     return 0;
 }
