@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a process may ask and set about itself and its system: numbers, users, limits, scheduling, names.
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -243,7 +245,7 @@ static void apply_limit(struct linux_process *p, int which)
     if (which == RLIMIT_AS) {
         const uint64_t ram = p->guest->config.ram;
         p->guest->memory.limit = l->current < ram ? l->current : ram;
-    } else if ((which == RLIMIT_CPU || which == RLIMIT_FSIZE) && p->owns_host) {
+    } else if (which == RLIMIT_CPU && p->owns_host) {
         struct rlimit host;
         getrlimit(which, &host);
         host.rlim_cur = l->current < host.rlim_max ? l->current : host.rlim_max;
@@ -251,6 +253,22 @@ static void apply_limit(struct linux_process *p, int which)
     } else if (which == RLIMIT_NOFILE) {
         p->files->descriptor_limit = l->current < DESCRIPTOR_MAX ? (int)l->current : DESCRIPTOR_MAX;
     }
+}
+
+uint64_t process_file_limit(const struct linux_process *p, int host)
+{
+    const uint64_t limit = p->limits[RLIMIT_FSIZE].current;
+    struct stat s;
+    if (limit == UINT64_MAX || fstat(host, &s) || !S_ISREG(s.st_mode))
+        return UINT64_MAX;
+    const int flags = fcntl(host, F_GETFL);
+    return flags & (O_ACCMODE | O_PATH) ? limit : UINT64_MAX;
+}
+
+int64_t process_exceed_file_limit(struct linux_process *p)
+{
+    sys_kill(p, (const uint64_t[]){(uint64_t)p->pid, SIGXFSZ});
+    return -EFBIG;
 }
 
 void process_apply_limits(struct linux_process *p)

@@ -471,8 +471,8 @@ int64_t sys_truncate(struct linux_process *p, const uint64_t *a)
     if (!result) {
         if (files_is_program(p->files, object.host))
             result = -ETXTBSY;
-        else if ((int64_t)a[1] > 0)
-            result = shared_memory_grow(p, object.object, a[1]);
+        else
+            result = transfer_check_size(p, object.host, object.object, a[1]);
         if (!result)
             result = host_result(truncate(link, (off_t)a[1]));
         shared_memory_release(p, object.object);

@@ -160,7 +160,6 @@ struct linux_process *process_create(struct guest *g, struct error *error)
     p->umask = p->before.umask = umask(0);
     umask(p->umask);
     getrlimit(RLIMIT_CPU, &p->before.cpu_time);
-    getrlimit(RLIMIT_FSIZE, &p->before.file_size);
     set_limits(p);
     raise_descriptor_limit();
     if (!family) {
@@ -212,7 +211,6 @@ void linux_release_host(struct linux_process *p)
         return;
     umask(p->before.umask);
     setrlimit(RLIMIT_CPU, &p->before.cpu_time);
-    setrlimit(RLIMIT_FSIZE, &p->before.file_size);
 }
 
 static void end(struct linux_process *p, int status)

@@ -64,7 +64,7 @@ struct linux_process {
     struct guest_limit limits[GUEST_LIMITS];
     struct {
         mode_t umask;
-        struct rlimit cpu_time, file_size;
+        struct rlimit cpu_time;
     } before; // of the host process, when it had no guest
     uint64_t random_state; // for deterministic machines
     uint64_t epoch; // of the wall clock where the clock is our own, ns; 0 = not yet known
@@ -101,6 +101,15 @@ int exec_load(struct linux_process *p, int host, const char *path, const struct 
 bool process_has_children(struct linux_process *p);
 // Puts all limits of p->limits in force.
 void process_apply_limits(struct linux_process *p);
+
+// How large RLIMIT_FSIZE lets the file become that the host descriptor has open; UINT64_MAX: that is not a
+// regular one, or has not been opened for writing. It is kept here, and not put upon the host process, whose
+// own files it would hit.
+uint64_t process_file_limit(const struct linux_process *p, int host);
+// It is exceeded: sends the signal; what the call returns.
+int64_t process_exceed_file_limit(struct linux_process *p);
+// Whether the file may become so large, which is that object of memory and held, or 0: 0 or a negative errno.
+int64_t transfer_check_size(struct linux_process *p, int host, int object, uint64_t size);
 
 // Bytes of the machine's memory, whatever RLIMIT_AS says, that the guest has not got yet.
 uint64_t process_free_ram(const struct linux_process *p);

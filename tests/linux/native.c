@@ -7,9 +7,11 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,6 +119,72 @@ static void own_program(void)
     unlink("native");
 }
 
+static int exceeded;
+
+static void note_exceeded(int number)
+{
+    exceeded += number == SIGXFSZ;
+}
+
+#define SHOW_LIMITED(call)                                                                                   \
+    do {                                                                                                     \
+        exceeded = 0;                                                                                        \
+        SHOW(call);                                                                                          \
+        printf("signals %d\n", exceeded);                                                                    \
+    } while (0)
+
+// How large files may become: those that the program writes, whichever way, and no others.
+static void file_limit(void)
+{
+    enum { LIMIT = 1 << 20 };
+    static char text[LIMIT + 10];
+    struct iovec words[2] = {{text, LIMIT - 1}, {text, 11}};
+    struct rlimit limit = {LIMIT, RLIM_INFINITY};
+    int fd = open("limited", O_RDWR | O_CREAT | O_TRUNC, 0600),
+        source = open("source", O_RDWR | O_CREAT, 0600), memory = memfd_create("limited", 0),
+        files[] = {fd, memory}, ends[2];
+    loff_t to = LIMIT - 3;
+    write(source, text, sizeof text);
+    signal(SIGXFSZ, note_exceeded);
+    SHOW(setrlimit(RLIMIT_FSIZE, &limit));
+    for (int i = 0; i < 2; i++) {
+        SHOW_LIMITED(pwrite(files[i], text, 10, LIMIT - 4));
+        SHOW_LIMITED(pwrite(files[i], text, 10, LIMIT));
+        SHOW_LIMITED(pwrite(files[i], text, 0, LIMIT));
+        SHOW_LIMITED(writev(files[i], words, 2));
+        SHOW_LIMITED(writev(files[i], words, 2));
+        SHOW(lseek(files[i], -7, SEEK_CUR));
+        SHOW(lseek(source, 0, SEEK_SET));
+        SHOW(sendfile(files[i], source, NULL, 10));
+        SHOW(lseek(source, 0, SEEK_CUR));
+        SHOW_LIMITED(sendfile(files[i], source, NULL, 10));
+        SHOW_LIMITED(copy_file_range(files[i], &(loff_t){0}, files[i], &to, 10, 0));
+        SHOW_LIMITED(copy_file_range(files[i], &(loff_t){0}, files[i], &to, 10, 0));
+        SHOW_LIMITED(ftruncate(files[i], LIMIT + 1));
+        SHOW_LIMITED(ftruncate(files[i], LIMIT - 1));
+        SHOW_LIMITED(fallocate(files[i], 0, 0, LIMIT + 1));
+        SHOW(fcntl(files[i], F_SETFL, O_APPEND));
+        SHOW_LIMITED(write(files[i], text, 2));
+        SHOW_LIMITED(write(files[i], text, 2));
+        SHOW_LIMITED(write(open("limited", O_RDONLY), text, 2));
+    }
+    SHOW_LIMITED(truncate("limited", LIMIT + 1));
+    SHOW_LIMITED(ftruncate(source, LIMIT + 9));
+    pipe(ends);
+    limit.rlim_cur = 0;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    exceeded = 0;
+    const bool told = write(ends[1], "x", 1) == 1 && open("/proc/self/status", O_RDONLY) >= 0 &&
+                      open("/proc", O_RDONLY | O_DIRECTORY) >= 0,
+               mapped = mmap(NULL, 8192, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+    limit.rlim_cur = RLIM_INFINITY;
+    SHOW(setrlimit(RLIMIT_FSIZE, &limit));
+    printf("told %d mapped %d signals %d\n", told, mapped, exceeded);
+    signal(SIGXFSZ, SIG_DFL);
+    unlink("limited");
+    unlink("source");
+}
+
 // Cut by who only reads it.
 static void cut_unwritten(void)
 {
@@ -189,6 +257,7 @@ int main(void)
     advice();
     pipes();
     own_program();
+    file_limit();
     cut_unwritten();
     written_program();
     orphans();
