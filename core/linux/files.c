@@ -20,6 +20,7 @@
 #include "blocking.h"
 #include "core/state/guest.h"
 #include "path_text.h"
+#include "process.h"
 #include "special_files.h"
 
 #define LINKS_MAX 40 // symbolic links in one path, as in Linux
@@ -539,7 +540,7 @@ struct files *files_create(struct guest *g, struct error *error)
     }
     f->guest = g;
     f->device = config->device;
-    f->descriptor_limit = DESCRIPTOR_MAX;
+    f->descriptor_limit = (int)g->process->limits[RLIMIT_NOFILE].current;
     f->cwd.host = f->program_host = -1;
     for (int fd = 0; fd < DESCRIPTOR_MAX; fd++)
         f->table[fd].host = -1;

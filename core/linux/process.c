@@ -24,6 +24,8 @@
 #define FAMILY_LOGGED 512 // system call numbers
 #define FAMILY_MAX 512 // processes of a guest at a time
 #define HELD (1ull << 31) // of a member: no process, but a place that this one has taken for its next child
+#define UNKNOWN UINT64_MAX // who it is cannot be told now
+#define HOST_DESCRIPTORS 32 // that the host program needs beside the guest's
 
 // What the guest and the processes that it forks share.
 struct family {
@@ -34,14 +36,17 @@ struct family {
 static struct family *family;
 
 // What tells a process of the host from a later one with its number: the pid, and above it when it began
-// (field 22 of its stat, proc(5)). 0 if there is none. *ended, if not NULL: it is a zombie.
+// (field 22 of its stat, proc(5)). 0 if there is none; UNKNOWN if no file can be opened. *ended, if not NULL:
+// it is a zombie.
 static uint64_t identify(int pid, bool *ended)
 {
     char path[32], text[1024];
+    if (ended)
+        *ended = false;
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return 0;
+        return errno == ENOENT || errno == ESRCH ? 0 : UNKNOWN;
     ssize_t n = read(fd, text, sizeof text - 1);
     close(fd);
     text[n < 0 ? 0 : n] = 0;
@@ -65,37 +70,55 @@ static void family_remove(int pid)
             atomic_store(&family->members[i], 0);
 }
 
-// The pid of the member, 0 if there is none any more: nobody removes who had no parent to wait for it.
-// Negative for a place that is held.
-static int family_get(int i)
+// Whether the place is free, or becomes so because who had it has gone: nobody removes who had no parent to
+// wait for it.
+static bool family_is_free(int i)
 {
     uint64_t member = atomic_load(&family->members[i]);
-    if (!member || identify(pid_of(member & ~HELD), NULL) == (member & ~HELD))
-        return pid_of(member);
+    if (!member)
+        return true;
+    const uint64_t now = identify(pid_of(member & ~HELD), NULL);
+    if (now == UNKNOWN || now == (member & ~HELD))
+        return false;
     atomic_compare_exchange_strong(&family->members[i], &member, 0);
-    return 0;
+    return true;
 }
 
 // Takes a place for a child before it is made, for others may be making theirs: what is free, or else what
-// somebody has left behind. Negative: there is none.
-static int family_hold(void)
+// somebody has left behind. Negative: there is none, or nobody could be told who the child is.
+static int family_hold(uint64_t *held)
 {
-    const uint64_t holder = identify(getpid(), NULL) | HELD;
+    const uint64_t self = identify(getpid(), NULL);
+    if (!self || self == UNKNOWN)
+        return -1;
+    *held = self | HELD;
     for (int i = 1; i < 2 * FAMILY_MAX; i++) {
         uint64_t none = 0;
-        if (i % FAMILY_MAX == 0 || (i > FAMILY_MAX && family_get(i % FAMILY_MAX)))
+        if (i % FAMILY_MAX == 0 || (i > FAMILY_MAX && !family_is_free(i % FAMILY_MAX)))
             continue;
-        if (atomic_compare_exchange_strong(&family->members[i % FAMILY_MAX], &none, holder))
+        if (atomic_compare_exchange_strong(&family->members[i % FAMILY_MAX], &none, *held))
             return i % FAMILY_MAX;
     }
     return -1;
 }
 
+// Gives the child the place that is held for it, or frees it if there is no such process any more. Both the
+// child and its parent do so, for either may be killed before. Whether it is the child's now.
+static bool family_enter(int i, uint64_t held, pid_t child)
+{
+    const uint64_t member = identify(child, NULL);
+    if (member == UNKNOWN)
+        return false;
+    return (atomic_compare_exchange_strong(&family->members[i], &held, member) || held == member) && member;
+}
+
 static bool family_has(int pid)
 {
-    for (int i = 0; i < FAMILY_MAX; i++)
-        if (pid_of(atomic_load(&family->members[i])) == pid && family_get(i) == pid)
+    for (int i = 0; i < FAMILY_MAX; i++) {
+        const uint64_t member = atomic_load(&family->members[i]);
+        if (pid_of(member) == pid && identify(pid, NULL) == member)
             return true;
+    }
     return false;
 }
 
@@ -105,7 +128,10 @@ bool process_has_children(struct linux_process *p)
         const uint64_t member = atomic_load(&family->members[i]);
         const int pid = pid_of(member);
         bool ended;
-        if (pid > 0 && pid != getpid() && identify(pid, &ended) == member && !ended)
+        if (pid <= 0 || pid == getpid())
+            continue;
+        const uint64_t now = identify(pid, &ended);
+        if (now == UNKNOWN || (now == member && !ended))
             return true;
     }
     return false;
@@ -124,25 +150,30 @@ bool process_first_mention(uint64_t number)
 
 // ---- creation ----
 
+// Has the host give as many descriptors as it may: how many of them are for the guest.
+static uint64_t find_descriptors(void)
+{
+    struct rlimit r;
+    if (getrlimit(RLIMIT_NOFILE, &r))
+        return DESCRIPTOR_MAX;
+    if (r.rlim_cur < r.rlim_max) {
+        r.rlim_cur = r.rlim_max < 4096 ? r.rlim_max : r.rlim_cur < 4096 ? 4096 : r.rlim_cur;
+        setrlimit(RLIMIT_NOFILE, &r);
+    }
+    const uint64_t rest = r.rlim_cur < 2 * HOST_DESCRIPTORS ? r.rlim_cur / 2 : r.rlim_cur - HOST_DESCRIPTORS;
+    return rest < DESCRIPTOR_MAX ? rest : DESCRIPTOR_MAX;
+}
+
 static void set_limits(struct linux_process *p)
 {
     for (int i = 0; i < GUEST_LIMITS; i++)
         p->limits[i] = (struct guest_limit){UINT64_MAX, UINT64_MAX};
     p->limits[RLIMIT_STACK].current = 8u << 20;
-    p->limits[RLIMIT_NOFILE] = (struct guest_limit){DESCRIPTOR_MAX, DESCRIPTOR_MAX};
+    const uint64_t descriptors = find_descriptors();
+    p->limits[RLIMIT_NOFILE] = (struct guest_limit){descriptors, descriptors};
     p->limits[RLIMIT_CORE].current = 0;
     p->limits[RLIMIT_SIGPENDING] = (struct guest_limit){SIGNAL_QUEUE, SIGNAL_QUEUE};
     p->limits[RLIMIT_NPROC] = (struct guest_limit){FAMILY_MAX, FAMILY_MAX};
-}
-
-// The guest may use nearly as many descriptors as it likes, and the host program needs some beside them.
-static void raise_descriptor_limit(void)
-{
-    struct rlimit r;
-    if (!getrlimit(RLIMIT_NOFILE, &r) && r.rlim_cur < r.rlim_max) {
-        r.rlim_cur = r.rlim_max < 4096 ? r.rlim_max : r.rlim_cur < 4096 ? 4096 : r.rlim_cur;
-        setrlimit(RLIMIT_NOFILE, &r);
-    }
 }
 
 struct linux_process *process_create(struct guest *g, struct error *error)
@@ -161,7 +192,6 @@ struct linux_process *process_create(struct guest *g, struct error *error)
     umask(p->umask);
     getrlimit(RLIMIT_CPU, &p->before.cpu_time);
     set_limits(p);
-    raise_descriptor_limit();
     if (!family) {
         family = mmap(NULL, sizeof *family, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (family == MAP_FAILED)
@@ -312,7 +342,8 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
         return -EAGAIN;
     if (vfork && pipe2(ends, O_CLOEXEC))
         return -errno;
-    const int place = family_hold();
+    uint64_t held;
+    const int place = family_hold(&held);
     if (place < 0) {
         close_pipe_end(&ends[0]);
         close_pipe_end(&ends[1]);
@@ -326,15 +357,20 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
     pid_t pid = fork();
     if (pid == 0) {
         close_pipe_end(&ends[0]);
+        if (!family_enter(place, held, getpid()))
+            kill(getpid(), SIGKILL); // no process that nobody could end
         become_child(p, a, ends[1], self);
         sigemptyset(&old); // what the parent holds back is not the child's
         sigprocmask(SIG_SETMASK, &old, NULL);
         return 0;
     }
     int error = errno;
-    if (pid > 0)
+    if (pid > 0) {
         shared_memory_after_fork(p);
-    atomic_store(&family->members[place], pid > 0 ? identify(pid, NULL) : 0);
+        family_enter(place, held, pid);
+    } else {
+        atomic_store(&family->members[place], 0);
+    }
     if (p->guest->memory.journal)
         p->guest->memory.journal->lost = true; // there is no way back from having a child
     sigprocmask(SIG_SETMASK, &old, NULL);

@@ -251,6 +251,45 @@ static void orphans(void)
     SHOW(prctl(PR_GET_PDEATHSIG, 1));
 }
 
+// Who was being made when its parent was killed can be named as any other.
+static void killed_parents(void)
+{
+    int unnamed = 0;
+    for (int i = 0; i < 100; i++) {
+        int ends[2];
+        pid_t made;
+        siginfo_t info = {0};
+        pipe(ends);
+        const pid_t parent = fork();
+        if (!parent) {
+            for (int child = 0; child < 3; child++)
+                if (!fork()) {
+                    made = getpid();
+                    write(ends[1], &made, sizeof made);
+                    sleep(10);
+                    _exit(0);
+                }
+            for (;;)
+                pause();
+        }
+        close(ends[1]);
+        read(ends[0], &made, sizeof made);
+        usleep(i * 2);
+        kill(parent, SIGKILL);
+        waitpid(parent, NULL, 0);
+        fcntl(ends[0], F_SETFL, O_NONBLOCK);
+        usleep(10000);
+        do {
+            unnamed += kill(made, 0) && !waitid(P_PID, made, &info, WEXITED | WNOHANG | WNOWAIT);
+            kill(made, SIGKILL);
+        } while (read(ends[0], &made, sizeof made) > 0);
+        close(ends[0]);
+    }
+    printf("%d processes cannot be named\n", unnamed);
+    while (wait(NULL) > 0)
+        ;
+}
+
 int main(void)
 {
     waiting();
@@ -261,5 +300,6 @@ int main(void)
     cut_unwritten();
     written_program();
     orphans();
+    killed_parents();
     return 0;
 }
