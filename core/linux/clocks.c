@@ -147,15 +147,22 @@ static int64_t sleep_until(struct linux_process *p, int clock, uint64_t deadline
     }
 }
 
+bool clock_read_time(const struct timespec *t, uint64_t *ns)
+{
+    if (t->tv_sec < 0 || t->tv_nsec < 0 || t->tv_nsec >= (long)SECOND)
+        return false;
+    *ns = (uint64_t)t->tv_sec > UINT64_MAX / SECOND / 4 ? UINT64_MAX / 2
+                                                        : (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec;
+    return true;
+}
+
 int64_t clock_sleep(struct linux_process *p, int clock, bool absolute, const struct timespec *t,
                     uint64_t *left)
 {
+    uint64_t time;
     *left = 0;
-    if (t->tv_sec < 0 || t->tv_nsec < 0 || t->tv_nsec >= (long)SECOND)
+    if (!clock_read_time(t, &time))
         return -EINVAL;
-    uint64_t time = (uint64_t)t->tv_sec > UINT64_MAX / SECOND / 4
-                        ? UINT64_MAX / 2
-                        : (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec;
     if (absolute)
         return sleep_until(p, clock, time);
     uint64_t deadline = p->sleep_deadline ? p->sleep_deadline : clock_ns(p, CLOCK_MONOTONIC) + time;

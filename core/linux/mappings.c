@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "guest/device_page.h"
 #include "process.h"
 
@@ -340,6 +341,32 @@ static int64_t futex_wait_alone(struct linux_process *p, const uint64_t *a, cons
     return result ? result : -ETIMEDOUT;
 }
 
+// The host's futexes do it: a word in memory that is shared between processes may be waited for there.
+static int64_t futex_wait(struct linux_process *p, const uint64_t *a, const void *word,
+                          struct timespec *timeout)
+{
+    const bool relative = timeout && ((int)a[1] & ~FUTEX_PRIVATE_FLAG) == FUTEX_WAIT;
+    int operation = (int)a[1];
+    uint32_t bits = (uint32_t)a[5];
+    uint64_t deadline = 0;
+    // For the host until a time, so that it does not begin anew whenever a signal interrupts it.
+    if (relative) {
+        uint64_t time;
+        if (!clock_read_time(timeout, &time))
+            return -EINVAL;
+        deadline = p->sleep_deadline ? p->sleep_deadline : clock_monotonic_ns() + time;
+        p->sleep_deadline = 0;
+        *timeout = (struct timespec){(time_t)(deadline / 1000000000u), (long)(deadline % 1000000000u)};
+        operation = FUTEX_WAIT_BITSET | (operation & FUTEX_PRIVATE_FLAG);
+        bits = FUTEX_BITSET_MATCH_ANY;
+    }
+    const int64_t result = blocking_call(p, true, SYS_futex, (long)word, operation, (long)(uint32_t)a[2],
+                                         (long)timeout, 0, (long)bits);
+    if (result == RESTART || result == RESTART_ALWAYS)
+        p->sleep_deadline = deadline;
+    return result == RESTART && timeout ? RESTART_UNHANDLED : result;
+}
+
 int64_t sys_futex(struct linux_process *p, const uint64_t *a)
 {
     struct memory *m = &p->guest->memory;
@@ -351,7 +378,6 @@ int64_t sys_futex(struct linux_process *p, const uint64_t *a)
         return -EINVAL;
     if (!word)
         return -EFAULT;
-    // The host's futexes do it: a word in memory that is shared between processes may be waited for there.
     switch (operation) {
     case WAIT:
     case WAIT_BITSET:
@@ -359,9 +385,7 @@ int64_t sys_futex(struct linux_process *p, const uint64_t *a)
             return -EFAULT;
         if (!p->owns_host)
             return futex_wait_alone(p, a, a[3] ? &timeout : NULL, operation == WAIT_BITSET);
-        int64_t result = blocking_call(p, true, SYS_futex, (long)word, (long)a[1], (long)(uint32_t)a[2],
-                                       a[3] ? (long)&timeout : 0, 0, (long)(uint32_t)a[5]);
-        return result == RESTART && a[3] ? RESTART_UNHANDLED : result;
+        return futex_wait(p, a, word, a[3] ? &timeout : NULL);
     case REQUEUE:
     case CMP_REQUEUE:
     case WAKE_OP:

@@ -68,7 +68,7 @@ struct linux_process {
     } before; // of the host process, when it had no guest
     uint64_t random_state; // for deterministic machines
     uint64_t epoch; // of the wall clock where the clock is our own, ns; 0 = not yet known
-    uint64_t sleep_deadline; // of a nanosleep that was interrupted and may go on, 0 = none
+    uint64_t sleep_deadline; // of a nanosleep or FUTEX_WAIT that was interrupted and may go on, 0 = none
     int interrupted; // the last system call's RESTART…, else 0
     struct guest_timer timers[GUEST_TIMERS];
     bool replaced; // the program that was started has replaced itself by another
@@ -123,6 +123,8 @@ int clock_of_host(struct linux_process *p, int clock);
 struct tms;
 int64_t clock_times(struct linux_process *p, struct tms *t);
 
+// The time in nanoseconds; one that never comes is far off. False if *t is no time.
+bool clock_read_time(const struct timespec *t, uint64_t *ns);
 // Sleeps until the guest's clock shows *t, or for that long. 0; -EINVAL if *t is no time; RESTART_UNHANDLED
 // if it was interrupted: then *left tells what is missing of so long, in ns, and unless a signal handler runs
 // it is called again and goes on (p->sleep_deadline).

@@ -2,6 +2,7 @@
 // Clocks, timers, poll, select, epoll and the files that go with them.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -94,6 +95,63 @@ static void stops(void)
     fflush(stdout);
     kill(child, SIGCONT);
     waitpid(child, &status, 0);
+    printf("ended %x\n", status);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+// Nor do signals that are ignored make a wait for a futex begin anew.
+static void ignored_signals(void)
+{
+    struct timespec t = {0, 300000000};
+    const int word = 0;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (!child) {
+        for (int i = 0; i < 100; i++) {
+            usleep(100000);
+            kill(getppid(), SIGWINCH);
+        }
+        _exit(0);
+    }
+    const double start = now(CLOCK_MONOTONIC);
+    SHOW(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0));
+    const double passed = now(CLOCK_MONOTONIC) - start;
+    printf("waited %d\n", passed >= 0.3 && passed < 5);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    t.tv_nsec = 1000000000;
+    SHOW(syscall(SYS_futex, &word, FUTEX_WAIT, 0, &t, NULL, 0));
+    SHOW(syscall(SYS_futex, &word, FUTEX_WAIT, 1, NULL, NULL, 0));
+}
+
+// What stops a process and lets it go on does not make its wait for a futex longer.
+static void stopped_futex(void)
+{
+    struct timespec t = {1, 0};
+    const int word = 0;
+    int status, ends[2];
+    char c;
+    pipe(ends);
+    fflush(stdout);
+    const pid_t child = fork();
+    if (!child) {
+        setpgid(0, 0);
+        const double start = now(CLOCK_MONOTONIC);
+        write(ends[1], "x", 1);
+        SHOW(syscall(SYS_futex, &word, FUTEX_WAIT, 0, &t, NULL, 0));
+        const double passed = now(CLOCK_MONOTONIC) - start;
+        printf("waited %d\n", passed >= 1 && passed < 5);
+        fflush(stdout);
+        _exit(0);
+    }
+    read(ends[0], &c, 1);
+    for (int i = 0; i < 20; i++) {
+        usleep(300000);
+        if (kill(child, SIGTSTP) || waitpid(child, &status, WUNTRACED) != child || !WIFSTOPPED(status))
+            break;
+        kill(child, SIGCONT);
+    }
     printf("ended %x\n", status);
     close(ends[0]);
     close(ends[1]);
@@ -242,6 +300,8 @@ int main(void)
     setvbuf(stdout, NULL, _IONBF, 0);
     clocks();
     stops();
+    ignored_signals();
+    stopped_futex();
     timers();
     polling();
     events();
