@@ -34,17 +34,27 @@ int clock_of_host(struct linux_process *p, int clock)
         return -EINVAL; // host devices
     if (clock >= 0)
         return clock;
-    if (~(clock >> 3) && !process_may_name(p, ~(clock >> 3)))
+    const int pid = ~(clock >> 3);
+    if (pid && pid != p->pid)
         return -EINVAL;
     return clock & 4 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
+}
+
+// Whether it is that of the processor time of another one of the guest's processes, which the host knows by
+// the same name.
+static bool is_of_another(struct linux_process *p, int clock)
+{
+    const int pid = ~(clock >> 3);
+    return clock < 0 && (clock & 7) != 3 && pid && pid != p->pid && process_may_name(p, pid);
 }
 
 // The time of a clock of the guest; 0 or a negative errno.
 static int read_clock(struct linux_process *p, int clock, struct timespec *t)
 {
     if (!own_clock(p)) {
-        clock = clock_of_host(p, clock);
-        return clock < 0 ? clock : clock_gettime(clock, t) ? -errno : 0;
+        if (!is_of_another(p, clock) && (clock = clock_of_host(p, clock)) < 0)
+            return clock;
+        return clock_gettime(clock, t) ? -errno : 0;
     }
     if (clock > CLOCK_TAI || clock < 0)
         return -EINVAL;

@@ -157,6 +157,32 @@ static void stopped_futex(void)
     close(ends[1]);
 }
 
+// The processor time of another process is not one's own.
+static void others_time(void)
+{
+    clockid_t clock;
+    struct timespec t;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (!child)
+        for (;;)
+            pause();
+    const double start = now(CLOCK_PROCESS_CPUTIME_ID);
+    while (now(CLOCK_PROCESS_CPUTIME_ID) < start + 0.4)
+        ;
+    SHOW(clock_getcpuclockid(child, &clock));
+    SHOW(clock_getres(clock, &t));
+    printf("resolution %ld\n", t.tv_nsec);
+    SHOW(clock_gettime(clock, &t));
+    printf("little %d\n", t.tv_sec == 0 && t.tv_nsec < 300000000);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    SHOW(clock_gettime(clock, &t));
+    SHOW(clock_getcpuclockid(getpid(), &clock));
+    SHOW(clock_gettime(clock, &t));
+    printf("much %d\n", t.tv_sec > 0 || t.tv_nsec >= 400000000);
+}
+
 static void timers(void)
 {
     timer_t timer;
@@ -302,6 +328,7 @@ int main(void)
     stops();
     ignored_signals();
     stopped_futex();
+    others_time();
     timers();
     polling();
     events();
