@@ -82,7 +82,7 @@ int64_t sys_ioctl(struct linux_process *p, const uint64_t *a)
     case TCSBRKP:
     case TCXONC:
     case TCFLSH:
-    case TIOCNOTTY: return ioctl(d->host, request, (int)a[2]) ? -errno : 0;
+    case TIOCNOTTY: return blocking_call(p, true, SYS_ioctl, d->host, (long)request, (int)a[2], 0, 0, 0);
     case TIOCSCTTY: return ioctl(d->host, request, 0) ? -errno : 0; // 1 would take it from who has it
     default: return -ENOTTY;
     }

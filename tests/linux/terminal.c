@@ -34,6 +34,21 @@ static int sets(void)
     return tcsetattr(0, TCSANOW, &settings) ? errno : 0;
 }
 
+static int drains(void)
+{
+    return tcdrain(0) ? errno : 0;
+}
+
+static int flushes(void)
+{
+    return tcflush(0, TCIFLUSH) ? errno : 0;
+}
+
+static int breaks(void)
+{
+    return tcsendbreak(0, 0) ? errno : 0;
+}
+
 static int takes(void)
 {
     return tcsetpgrp(0, getpid()) ? errno : 0;
@@ -98,6 +113,17 @@ static void behind(const char *name, int (*action)(void))
     }
 }
 
+// What stopped it is done when it goes on with the terminal.
+static void continued(const char *name, int (*action)(void))
+{
+    pid_t child = start(action, DEFAULT);
+    tell(name, child, WUNTRACED);
+    SHOW(tcsetpgrp(0, child));
+    SHOW(kill(child, SIGCONT));
+    tell(name, child, 0);
+    SHOW(tcsetpgrp(0, getpgrp()));
+}
+
 int main(int argc, char **argv)
 {
     (void)argv;
@@ -120,7 +146,14 @@ int main(int argc, char **argv)
     behind("reads", reads);
     behind("writes", writes);
     behind("sets", sets);
+    behind("drains", drains);
+    behind("flushes", flushes);
+    behind("breaks", breaks);
     behind("takes", takes);
+    continued("sets", sets);
+    continued("drains", drains);
+    continued("flushes", flushes);
+    continued("breaks", breaks);
     pid_t child = start(waits, DEFAULT);
     SHOW(tcsetpgrp(0, child));
     SHOW(tcgetpgrp(0) == child);
