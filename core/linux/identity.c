@@ -238,6 +238,25 @@ uint64_t process_free_ram(const struct linux_process *p)
     return used < ram ? ram - used : 0;
 }
 
+void process_limit_time(struct linux_process *p)
+{
+    const uint64_t most = p->limits[RLIMIT_CPU].maximum;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+    const struct itimerspec end = {.it_value.tv_sec = most ? (time_t)most : 1};
+    process_unlimit_time(p);
+    if (most == UINT64_MAX || timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &p->time_limit))
+        return;
+    p->has_time_limit = true;
+    timer_settime(p->time_limit, TIMER_ABSTIME, &end, NULL);
+}
+
+void process_unlimit_time(struct linux_process *p)
+{
+    if (p->has_time_limit)
+        timer_delete(p->time_limit);
+    p->has_time_limit = false;
+}
+
 // Passes on what the host's kernel enforces, and applies what is enforced here.
 static void apply_limit(struct linux_process *p, int which)
 {
@@ -250,6 +269,8 @@ static void apply_limit(struct linux_process *p, int which)
         getrlimit(which, &host);
         host.rlim_cur = l->current < host.rlim_max ? l->current : host.rlim_max;
         setrlimit(which, &host);
+        if (which == RLIMIT_CPU)
+            process_limit_time(p);
     } else if (which == RLIMIT_NOFILE) {
         p->files->descriptor_limit = l->current < DESCRIPTOR_MAX ? (int)l->current : DESCRIPTOR_MAX;
     }

@@ -241,6 +241,7 @@ void linux_release_host(struct linux_process *p)
         return;
     umask(p->before.umask);
     setrlimit(RLIMIT_CPU, &p->before.cpu_time);
+    process_unlimit_time(p);
 }
 
 static void end(struct linux_process *p, int status)
@@ -308,6 +309,8 @@ static void become_child(struct linux_process *p, const uint64_t *a, int pipe_en
     close_pipe_end(&p->vfork_pipe); // the grandparent does not wait for this one
     p->vfork_pipe = pipe_end;
     timers_forget(p);
+    p->has_time_limit = false; // it was the parent's
+    process_limit_time(p);
     signals_after_fork(p);
     shared_memory_after_fork(p);
     journal_end(&p->guest->memory); // nobody goes back here

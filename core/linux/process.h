@@ -66,6 +66,8 @@ struct linux_process {
         mode_t umask;
         struct rlimit cpu_time;
     } before; // of the host process, when it had no guest
+    bool has_time_limit;
+    timer_t time_limit; // the host's timer that kills this process when its RLIMIT_CPU is used up
     uint64_t random_state; // for deterministic machines
     uint64_t epoch; // of the wall clock where the clock is our own, ns; 0 = not yet known
     uint64_t sleep_deadline; // of a nanosleep or FUTEX_WAIT that was interrupted and may go on, 0 = none
@@ -101,6 +103,11 @@ int exec_load(struct linux_process *p, int host, const char *path, const struct 
 bool process_has_children(struct linux_process *p);
 // Puts all limits of p->limits in force.
 void process_apply_limits(struct linux_process *p);
+// Has the host kill this process when its processor time is what RLIMIT_CPU allows at most, or not do so any
+// more. The host's own limit would be final (setrlimit(2)), and end what the host program still does when the
+// guest has ended. A forked process does not inherit it.
+void process_limit_time(struct linux_process *p);
+void process_unlimit_time(struct linux_process *p);
 
 // How large RLIMIT_FSIZE lets the file become that the host descriptor has open; UINT64_MAX: that is not a
 // regular one, or has not been opened for writing. It is kept here, and not put upon the host process, whose
