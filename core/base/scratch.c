@@ -15,36 +15,73 @@
 
 #define PREFIX "ndoom-" // its length counts: see build_begin of models/neuromodel
 #define LETTERS "XXXXXX" // mkdtemp(3)
+#define NUMBER_SIZE sizeof "4294967295"
 enum { OPEN_FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-// Removes what is in the folder, whatever its owner may not do with it now, without following links. Takes
-// over the descriptor.
-static void empty(int folder)
+// Opens the folder to be read, whatever its owner may not do with it now. NULL: it cannot be, or is none.
+static DIR *open_folder(int around, const char *name)
 {
-    DIR *d = fdopendir(folder);
-    if (!d) {
-        close(folder);
-        return;
+    fchmodat(around, name, S_IRWXU, AT_SYMLINK_NOFOLLOW);
+    const int fd = openat(around, name, OPEN_FOLDER);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    if (fd >= 0 && !d)
+        close(fd);
+    return d;
+}
+
+// The next entry that is not gone once it is removed as a file. NULL: there is no more.
+static const char *next_folder(DIR *d)
+{
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+            unlinkat(dirfd(d), e->d_name, 0) != 0)
+            return e->d_name;
+    return NULL;
+}
+
+// Moves the folder to another one, where a number that is free, from *next on, becomes its name.
+static void move_up(int from, const char *name, int to, unsigned *next)
+{
+    char number[NUMBER_SIZE];
+    fchmodat(from, name, S_IRWXU, AT_SYMLINK_NOFOLLOW);
+    do
+        snprintf(number, sizeof number, "%u", (*next)++);
+    while (renameat(from, name, to, number) && (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR));
+}
+
+// Removes the folder. Those in it come up to the one around it.
+static void flatten(int around, const char *name, unsigned *next)
+{
+    DIR *d = open_folder(around, name);
+    for (const char *inner; d && (inner = next_folder(d)) != NULL;)
+        move_up(dirfd(d), inner, around, next);
+    if (d)
+        closedir(d);
+    unlinkat(around, name, AT_REMOVEDIR);
+}
+
+// Removes what is in the folder, without following links: one level at a time, for a guest's folders may be
+// deeper than there are descriptors.
+static void empty(DIR *top)
+{
+    unsigned next = 0;
+    for (const char *name; (name = next_folder(top)) != NULL;)
+        flatten(dirfd(top), name, &next);
+    for (unsigned n = 0; n < next; n++) {
+        char number[NUMBER_SIZE];
+        snprintf(number, sizeof number, "%u", n);
+        flatten(dirfd(top), number, &next);
     }
-    for (struct dirent *e; (e = readdir(d)) != NULL;) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-            unlinkat(folder, e->d_name, 0) == 0)
-            continue;
-        fchmodat(folder, e->d_name, S_IRWXU, AT_SYMLINK_NOFOLLOW);
-        int inner = openat(folder, e->d_name, OPEN_FOLDER);
-        if (inner >= 0)
-            empty(inner);
-        unlinkat(folder, e->d_name, AT_REMOVEDIR);
-    }
-    closedir(d);
 }
 
 static void remove_folder(int around, const char *name, int fd)
 {
     fchmod(fd, S_IRWXU);
-    int again = openat(fd, ".", OPEN_FOLDER);
-    if (again >= 0)
-        empty(again);
+    DIR *d = open_folder(fd, ".");
+    if (d) {
+        empty(d);
+        closedir(d);
+    }
     unlinkat(around, name, AT_REMOVEDIR);
 }
 
