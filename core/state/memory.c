@@ -56,7 +56,7 @@ void memory_destroy(struct memory *m)
 
 int memory_clear(struct memory *m)
 {
-    if (!m->mapped) // nothing has run here yet
+    if (!m->used) // nothing has run here yet
         return 0;
     if (m->on_forget)
         m->on_forget(m->owner, 0, GUEST_SPACE);
@@ -70,7 +70,7 @@ int memory_clear(struct memory *m)
     madvise(m->pages, PAGE_COUNT, MADV_DONTNEED);
     madvise(m->ops, OPS_BYTES, MADV_DONTNEED);
     m->mapped = 0;
-    m->has_frame = m->shares = false;
+    m->used = m->has_frame = m->shares = false;
     m->shared_code = m->shared_code_end = 0;
     return 0;
 }
@@ -267,6 +267,7 @@ static int map(struct memory *m, uint64_t address, uint64_t length, int prot, in
         m->journal->lost = true;
     withdraw_ops(m, address, length);
     m->mapped -= old;
+    m->used = true;
     set_pages(m, address, length, 0);
     error = reservation_map(&m->host, m->base + address, length, host_prot(prot), flags, fd, offset);
     if (error)
