@@ -25,8 +25,36 @@ bool screen_needed(const struct options *options)
            (options->request == REQUEST_PLAY && !options->headless);
 }
 
+// Who asks for these may be about to find out what is wrong with the settings.
+static bool does_without_settings(enum request request)
+{
+    return request == REQUEST_HELP || request == REQUEST_VERSION || request == REQUEST_FEATURES ||
+           request == REQUEST_LIST_WADS || request == REQUEST_DOCTOR;
+}
+
+static bool load_settings(const struct options *options, struct settings *settings, struct failure *failure)
+{
+    const struct config_sources sources = {.files = true,
+                                           .remembered =
+                                               !options->headless && options->request != REQUEST_BENCH,
+                                           .file = options->config_file,
+                                           .command_line = &options->settings};
+    if (config_load(settings, &sources, failure)) {
+        return true;
+    }
+    if (!does_without_settings(options->request)) {
+        return false;
+    }
+    settings->wrong = failure->text;
+    *failure = (struct failure){0};
+    return true;
+}
+
 static int answer(struct options *options, struct settings *settings)
 {
+    if (settings->wrong) {
+        log_line(LOG_WARNING, "%s", settings->wrong);
+    }
     switch (options->request) {
     case REQUEST_PLAY: return play_by(options, settings, headless_run);
     case REQUEST_HELP: doom_options_print_help(stdout); break;
@@ -52,12 +80,8 @@ int main(int argc, char **argv)
     struct failure failure = {0};
     int status;
     streams_hold();
-    bool parsed = doom_options_parse(&options, argc, argv, &failure);
-    struct config_sources sources = {.files = true,
-                                     .remembered = !options.headless && options.request != REQUEST_BENCH,
-                                     .file = options.config_file,
-                                     .command_line = &options.settings};
-    if (!parsed || !config_load(&settings, &sources, &failure)) {
+    if (!doom_options_parse(&options, argc, argv, &failure) ||
+        !load_settings(&options, &settings, &failure)) {
         status = failure_report(&failure);
     } else {
         log_set_level((enum log_level)settings.log_level);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "streams.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -17,5 +18,9 @@ void streams_hold(void)
 
 bool streams_end(void)
 {
-    return fflush(stdout) == 0 && !ferror(stdout);
+    if (fflush(stdout) != 0) {
+        return false;
+    }
+    errno = EIO; // of an earlier one that failed: why is not known any more
+    return !ferror(stdout);
 }

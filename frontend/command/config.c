@@ -497,6 +497,7 @@ void config_free(struct settings *settings)
         free(watched[i]);
         origins[i] = watched[i] = NULL;
     }
+    free(settings->wrong);
     *settings = (struct settings){0};
 }
 

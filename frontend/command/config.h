@@ -66,6 +66,8 @@ struct settings {
     char *leader[ACTION_COUNT]; // after the leader key, by action
     char *direct[ACTION_COUNT]; // on their own, by action
     char *control[DEVICE_CONTROLS]; // by enum device_control, the first unused
+    // Where nobody plays, what is wrong with the settings, which are as far as they were read; else NULL.
+    char *wrong;
 };
 
 // Where the settings of one run come from, in order.

@@ -164,6 +164,14 @@ static void examine_pads(FILE *stream)
     SDL_QuitSubSystem(SDL_INIT_GAMECONTROLLER);
 }
 
+static void examine_settings(const struct settings *settings, FILE *stream)
+{
+    if (settings->wrong) {
+        line(stream, "FAIL", "settings", "%s\nneurodoom does not start before that is mended",
+             settings->wrong);
+    }
+}
+
 static void examine_folders(FILE *stream)
 {
     static const struct {
@@ -234,6 +242,7 @@ bool doctor_examine(const struct settings *settings, FILE *stream)
     examine_wads(settings, stream);
     examine_display(stream);
     examine_font(settings, stream);
+    examine_settings(settings, stream);
     examine_folders(stream);
     examine_sound(stream);
     examine_pads(stream);
