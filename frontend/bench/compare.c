@@ -106,7 +106,13 @@ static bool same_work(const cJSON *earlier, const cJSON *later, struct failure *
                 *after = cJSON_GetObjectItem(later, "content");
     const cJSON *a = cJSON_GetObjectItem(before, "works"), *b = cJSON_GetObjectItem(after, "works");
     int count = cJSON_GetArraySize(a);
-    bool same = count > 0 && count == cJSON_GetArraySize(b);
+    if (!count || !cJSON_GetArraySize(b)) {
+        return fail(failure, STATUS_USAGE,
+                    "--compare: the %s file names no demos: the summary of one run (--json) cannot be "
+                    "compared, report.json of --bench can",
+                    count ? "later" : "earlier");
+    }
+    bool same = count == cJSON_GetArraySize(b);
     for (int i = 0; same && i < count; i++) {
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             same &= cJSON_Compare(cJSON_GetObjectItem(cJSON_GetArrayItem(a, i), parts[k]),

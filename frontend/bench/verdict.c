@@ -79,6 +79,9 @@ static char *same_text(const struct comparison *c)
     if (c->difference.found) {
         return difference_text(c);
     }
+    if (!measured_runs(c)) {
+        return text_copy("it ended before the first runs had");
+    }
     double frames = 0;
     unsigned seconds = 0;
     for (size_t i = 0; i < c->work_count; i++) {
@@ -101,9 +104,11 @@ static bool is_quiet(const struct comparison *c)
 void verdict_gates(const struct comparison *c, struct gate gates[GATES])
 {
     size_t outliers = c->blocks ? figures_outliers(c) : 0;
-    gates[0] = (struct gate){.word = c->difference.found ? "Not the same" : "Same picture",
+    gates[0] = (struct gate){.word = c->difference.found ? "Not the same"
+                                     : measured_runs(c)  ? "Same picture"
+                                                         : "Nothing compared",
                              .text = same_text(c),
-                             .good = !c->difference.found};
+                             .good = !c->difference.found && measured_runs(c)};
     gates[1] = (struct gate){
         .word = c->settled ? "Settled" : "Not settled",
         .text = text_format("%u rounds of warm-up%s", c->warm_rounds, c->settled ? "" : " were not enough"),

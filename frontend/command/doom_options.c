@@ -415,7 +415,7 @@ void doom_options_print_help(FILE *stream)
           "  --doctor (what works here), --list-wads, --list-keys, --features, --version, --help\n"
           "  --dump-config, --config FILE, --set SECTION.KEY=VALUE, --log-level error|warning|info|debug\n"
           "\n"
-          "In the game: ` opens the panel with every switch; ` then H shows the keys.\n"
+          "In the game: ` opens the panel: every switch, what the figures mean (H), all keys (page Keys).\n"
           "Exit status: 0 ok, 1 usage, 2 no WAD, 3 no display, 4 guest fault, 5 a difference was found,\n"
           "6 engine error, 7 slower (--compare), 130 Ctrl-C\n",
           stream);
