@@ -70,7 +70,9 @@ void state_summary_of(struct state_summary *summary, const machine *m, const cha
     memset(summary, 0, sizeof *summary);
     machine_get_device_info(m, &info);
     snprintf(summary->version, sizeof summary->version, "%s (%s)", host_version, host_git);
-    if (info.game_state == DEVICE_GAME_LEVEL && wad_has_lump(first_wad, "MAP01")) {
+    if (info.game_state == DEVICE_GAME_DEMO_SCREEN || !info.map) { // or before that is drawn
+        snprintf(summary->level, sizeof summary->level, "title");
+    } else if (info.game_state == DEVICE_GAME_LEVEL && wad_has_lump(first_wad, "MAP01")) {
         snprintf(summary->level, sizeof summary->level, "MAP%02u", info.map);
     } else if (info.game_state == DEVICE_GAME_LEVEL) {
         snprintf(summary->level, sizeof summary->level, "E%uM%u", info.episode, info.map);

@@ -31,7 +31,7 @@ bool state_identity_read(struct state_identity *identity, const char *program, c
 // What there is to be shown of a state.
 struct state_summary {
     char version[64]; // of the program that saved it
-    char level[16]; // "E1M2", "MAP07"; "" between levels
+    char level[16]; // "E1M2", "MAP07"; "title"; "" between levels
     uint32_t frame, gametic;
     uint32_t seconds; // of gametics
     int64_t saved_at; // seconds since 1970
