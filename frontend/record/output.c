@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "audio_files.h"
@@ -67,45 +68,72 @@ static bool try_files(const struct frame_orders *orders, struct failure *failure
     return true;
 }
 
-// Standard output (-) is for one reader, who gets nothing else there. *taken: the option that has it so far.
-static bool take_stdout(const char *option, const char *path, const char **taken, struct failure *failure)
+// Who writes to which file, or to standard output (-).
+struct writers {
+    size_t count;
+    struct writer {
+        const char *option, *path;
+    } items[];
+};
+
+// What is there and no regular file, such as /dev/null, bears more than one. Standard output is for one
+// reader, who gets nothing else there.
+static bool add_writer(struct writers *w, const char *option, const char *path, struct failure *failure)
 {
-    if (!path || strcmp(path, "-") != 0) {
+    if (!path) {
         return true;
     }
-    if (*taken) {
-        return fail(failure, STATUS_USAGE,
-                    "%s and %s would both write to standard output (-): give one of them a file", *taken,
-                    option);
+    bool is_stdout = strcmp(path, "-") == 0;
+    if (is_stdout) {
+        log_leave_stdout();
     }
-    *taken = option;
-    log_leave_stdout();
+    bool shared = !is_stdout && access(path, F_OK) == 0 && !path_is_file(path);
+    for (size_t i = 0; !shared && i < w->count; i++) {
+        if (strcmp(w->items[i].path, path) == 0) {
+            return fail(failure, STATUS_USAGE, "%s and %s would both write to %s: give one of them %s",
+                        w->items[i].option, option, is_stdout ? "standard output (-)" : path,
+                        is_stdout ? "a file" : "another file");
+        }
+    }
+    w->items[w->count++] = (struct writer){option, path};
     return true;
 }
 
-static bool take_stdout_of(const char *option, const struct frame_orders *orders, const char **taken,
-                           struct failure *failure)
+static bool add_writers(struct writers *w, const char *option, const struct frame_orders *orders,
+                        struct failure *failure)
 {
     bool good = true;
     for (size_t i = 0; good && i < orders->count; i++) {
-        good = take_stdout(option, orders->items[i].path, taken, failure);
+        good = add_writer(w, option, orders->items[i].path, failure);
     }
     return good;
 }
 
-static bool share_stdout(const struct options *options, struct failure *failure)
+// Of two that write to one file one would be lost.
+static bool check_writers(const struct options *options, struct failure *failure)
 {
-    const char *taken = NULL;
-    return take_stdout("--frame-hash", options->frame_hash, &taken, failure) &&
-           take_stdout("--audio-hash", options->audio_hash, &taken, failure) &&
-           take_stdout("--wav", options->wav, &taken, failure) &&
-           take_stdout("--stats", options->stats, &taken, failure) &&
-           take_stdout("--profile", options->profile, &taken, failure) &&
-           take_stdout("--count", options->count, &taken, failure) &&
-           take_stdout("--csv", options->csv, &taken, failure) &&
-           take_stdout("--json", options->json, &taken, failure) &&
-           take_stdout_of("--screenshot", &options->screenshots, &taken, failure) &&
-           take_stdout_of("--save-state", &options->saves, &taken, failure);
+    const struct writer single[] = {
+        {"--frame-hash", options->frame_hash},
+        {"--audio-hash", options->audio_hash},
+        {"--wav", options->wav},
+        {"--stats", options->stats},
+        {"--profile", options->profile},
+        {"--count", options->count},
+        {"--csv", options->csv},
+        {"--json", options->json},
+        {"--record-input", options->record_input},
+    };
+    enum { SINGLE = sizeof single / sizeof *single };
+    size_t most = SINGLE + options->screenshots.count + options->saves.count;
+    struct writers *w = memory_zeroed(sizeof *w + most * sizeof w->items[0]);
+    bool good = true;
+    for (size_t i = 0; good && i < SINGLE; i++) {
+        good = add_writer(w, single[i].option, single[i].path, failure);
+    }
+    good = good && add_writers(w, "--screenshot", &options->screenshots, failure) &&
+           add_writers(w, "--save-state", &options->saves, failure);
+    free(w);
+    return good;
 }
 
 static void release(struct output *o)
@@ -117,7 +145,7 @@ static void release(struct output *o)
 struct output *output_open(const struct options *options, const struct settings *settings,
                            const struct launch *launch, struct failure *failure)
 {
-    if (!share_stdout(options, failure) || !try_file(options->csv, failure) ||
+    if (!check_writers(options, failure) || !try_file(options->csv, failure) ||
         !try_file(options->json, failure) || !try_file(options->stats, failure) ||
         !try_file(options->profile, failure) || !try_file(options->count, failure) ||
         !try_file(options->frame_hash, failure)) {
