@@ -78,6 +78,17 @@ bool path_is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+char *path_tell_no_file(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) == 0) {
+        return text_format("%s is %s", path, S_ISDIR(info.st_mode) ? "a folder" : "no regular file");
+    }
+    bool missing = errno == ENOENT || errno == ENOTDIR;
+    return missing ? text_format("there is no file %s", path)
+                   : text_format("cannot look at %s: %s", path, strerror(errno));
+}
+
 bool path_is_at_or_below(const char *path, const char *folder)
 {
     size_t length = strlen(folder);

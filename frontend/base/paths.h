@@ -25,6 +25,9 @@ char *path_absolute(const char *path);
 
 bool path_is_file(const char *path); // or what a link to a file points to
 bool path_is_folder(const char *path);
+// Of a path that is no file: "there is no file PATH", "PATH is a folder" or whatever else it is. The caller
+// frees it.
+char *path_tell_no_file(const char *path);
 
 // Both absolute, without "." or "..".
 bool path_is_at_or_below(const char *path, const char *folder);

@@ -153,7 +153,10 @@ static bool add_replay(struct comparison *c, const char *file, struct failure *f
 {
     char *path = path_is_file(file) ? path_absolute(file) : NULL;
     if (!path) {
-        return fail(failure, STATUS_USAGE, "--bench: there is no file %s", file);
+        char *why = path_tell_no_file(file);
+        fail(failure, STATUS_USAGE, "--bench: %s", why);
+        free(why);
+        return false;
     }
     struct work *work = add_work(c);
     work->replay = path;

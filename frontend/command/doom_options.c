@@ -176,10 +176,12 @@ static bool parse_doom(struct options *options, int index, int argc, char *const
     unsigned most = index < 0 ? UINT_MAX : doom_options[index].most;
     struct doom_option *option =
         add_doom(options, name, index < 0 ? DOOM_NO_FILES : doom_options[index].files);
+    bool empty = false;
     while (*at + 1 < argc && option->values.count < most && argv[*at + 1][0] != '-') {
+        empty |= !argv[*at + 1][0];
         text_list_add(&option->values, text_copy(argv[++*at]));
     }
-    if (option->values.count < least) {
+    if (option->values.count < least || (empty && option->files != DOOM_NO_FILES)) {
         return fail(failure, STATUS_USAGE, "%s needs %s; see neurodoom --help", name,
                     option->files != DOOM_NO_FILES ? "the name of a file" : "a value");
     }

@@ -37,7 +37,8 @@ char *launch_data_folder(const char *name)
     return folder;
 }
 
-static bool no_iwad(struct failure *failure)
+// The folders that are looked in, a line each with a newline in front; on the heap.
+static char *searched_folders(void)
 {
     struct text_list folders = {0};
     wad_folders(&folders);
@@ -51,6 +52,13 @@ static bool no_iwad(struct failure *failure)
         free(list);
         list = longer;
     }
+    text_list_free(&folders);
+    return list;
+}
+
+static bool no_iwad(struct failure *failure)
+{
+    char *list = searched_folders();
     fail(failure, STATUS_NO_WAD,
          "no WAD: DOOM needs the data of a game, and none was found in%s\n"
          "The free game Freedoom will do:\n"
@@ -59,7 +67,34 @@ static bool no_iwad(struct failure *failure)
          "    neurodoom -iwad /path/to/doom.wad",
          list);
     free(list);
-    text_list_free(&folders);
+    return false;
+}
+
+// Of one that was named, but not found.
+static bool no_such_iwad(const char *given, struct failure *failure)
+{
+    char *why = path_tell_no_file(given);
+    bool searched = !strchr(given, '/') && access(given, F_OK) != 0;
+    char *list = searched ? searched_folders() : text_copy("");
+    fail(failure, STATUS_NO_WAD,
+         "no WAD: %s%s%s\n"
+         "neurodoom --list-wads shows the WADs on this machine, and this installs free ones:\n"
+         "    sudo apt install freedoom",
+         why,
+         searched                ? " in"
+         : path_is_folder(given) ? ", and none of the WADs that are looked for, such as doom2.wad, is in it"
+                                 : "",
+         list);
+    free(why);
+    free(list);
+    return false;
+}
+
+static bool no_file(const char *option, const char *given, struct failure *failure)
+{
+    char *why = path_tell_no_file(given);
+    fail(failure, STATUS_USAGE, "%s: %s", option, why);
+    free(why);
     return false;
 }
 
@@ -120,11 +155,7 @@ static bool choose_iwad(struct launch *launch, const struct options *options, co
     } else {
         launch->iwad = wad_resolve(given);
         if (!launch->iwad) {
-            return fail(failure, STATUS_NO_WAD,
-                        "no WAD: there is no file %s%s\n"
-                        "    neurodoom --list-wads       shows the WADs on this machine\n"
-                        "    sudo apt install freedoom   installs free ones",
-                        given, strchr(given, '/') ? "" : " in the folders that are searched");
+            return no_such_iwad(given, failure);
         }
     }
     wad_inspect(launch->iwad, &launch->iwad_info);
@@ -138,7 +169,7 @@ static bool add_wad(struct launch *launch, const char *option, const char *given
 {
     char *path = wad_resolve(given);
     if (!path) {
-        return fail(failure, STATUS_USAGE, "%s: there is no file %s", option, given);
+        return no_file(option, given, failure);
     }
     struct wad_info info;
     wad_inspect(path, &info);
@@ -161,7 +192,7 @@ static bool add_read(struct launch *launch, const char *option, const char *give
 {
     char *path = path_is_file(given) ? path_absolute(given) : NULL;
     if (!path) {
-        return fail(failure, STATUS_USAGE, "%s: there is no file %s", option, given);
+        return no_file(option, given, failure);
     }
     grant_file(launch, path, false);
     return true;
