@@ -345,6 +345,7 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
         return -EAGAIN;
     if (vfork && pipe2(ends, O_CLOEXEC))
         return -errno;
+    files_make_folders(p->files); // first: it may use up descriptors
     uint64_t held;
     const int place = family_hold(&held);
     if (place < 0) {
@@ -352,7 +353,6 @@ int64_t sys_clone(struct linux_process *p, const uint64_t *a)
         close_pipe_end(&ends[1]);
         return -EAGAIN;
     }
-    files_make_folders(p->files);
     sigset_t all, old;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old);
