@@ -32,9 +32,10 @@ static DIR *open_folder(int around, const char *name)
 // The next entry that is not gone once it is removed as a file. NULL: there is no more.
 static const char *next_folder(DIR *d)
 {
-    for (struct dirent *e; (e = readdir(d)) != NULL;)
+    const int folder = dirfd(d);
+    for (struct dirent *e; folder >= 0 && (e = readdir(d)) != NULL;)
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-            unlinkat(dirfd(d), e->d_name, 0) != 0)
+            unlinkat(folder, e->d_name, 0) != 0)
             return e->d_name;
     return NULL;
 }
