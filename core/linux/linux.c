@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "elf.h"
+#include "host_signals.h"
 #include "process.h"
 
 // ---- life ----
@@ -49,7 +50,7 @@ void linux_destroy(struct linux_process *p)
 {
     if (!p)
         return;
-    signals_destroy(p);
+    host_signals_end(p);
     files_destroy(p->files);
     elf_symbols_close(p->symbols);
     p->guest->process = NULL;

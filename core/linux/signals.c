@@ -34,11 +34,6 @@ void signals_create(struct linux_process *p)
     host_signals_begin(p);
 }
 
-void signals_destroy(struct linux_process *p)
-{
-    host_signals_end(p);
-}
-
 void signals_after_fork(struct linux_process *p)
 {
     atomic_store(&p->guest->signal_pending, false);

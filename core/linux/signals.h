@@ -68,9 +68,9 @@ struct signals {
     struct guest_altstack altstack;
 };
 
-// Takes over the host's signal dispositions and mask (if the guest owns the host process).
+// Takes over the host's signal dispositions and mask (if the guest owns the host process); host_signals_end
+// gives them back.
 void signals_create(struct linux_process *p);
-void signals_destroy(struct linux_process *p);
 // After fork in the child, which then has to block none of the host's signals; and at execve.
 void signals_after_fork(struct linux_process *p);
 void signals_after_exec(struct linux_process *p);
