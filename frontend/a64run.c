@@ -97,6 +97,7 @@ static int run(const struct machine_config *config, const struct options *option
         status = STATUS_OWN;
     }
     explain_print(m, options->explain_loop);
+    explain_idle_verify(m);
     struct machine_stats stats;
     machine_get_stats(m, &stats);
     if (stats.verify_failures) {

@@ -92,6 +92,7 @@ static int run(struct session *s, struct output *output, const struct launch *la
     }
     session_stop(s);
     explain_print(session_machine(s), explain_loop);
+    explain_idle_verify(session_machine(s));
     struct failure failure = {0};
     enum status status = session_conclude(s, interrupted, &failure);
     if (status == STATUS_FAULT || status == STATUS_ENGINE) {

@@ -36,15 +36,6 @@ static bool has_sound(const struct preparation *p, unsigned pass, size_t i)
     return pass == 0 && (i == 0 || strcmp(p->demos.items[i].wad, p->demos.items[i - 1].wad) != 0);
 }
 
-bool prepare_is_due(void)
-{
-    char *folder = prepared_folder();
-    bool due =
-        folder && !prepared_is_complete(folder) && path_make_folder(folder) && access(folder, W_OK) == 0;
-    free(folder);
-    return due;
-}
-
 static bool write_nothing(FILE *to, const void *user)
 {
     (void)to;

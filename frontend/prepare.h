@@ -21,7 +21,4 @@ static inline bool prepare_is_done(uint64_t compiled, uint64_t pieces)
 // Returns the exit status; what an interrupted run has made is kept.
 int prepare_run(const struct options *options, struct settings *settings);
 
-// Whether that has not been done to its end, and can be: there is a folder for it.
-bool prepare_is_due(void);
-
 #endif

@@ -66,6 +66,29 @@ char *path_absolute(const char *path)
     return realpath(path, NULL);
 }
 
+// Likewise of a file that is not there yet; as it is given where its folder is not either.
+static char *absolute_new(const char *path)
+{
+    char *whole = path_absolute(path), *folder = text_copy(path), *slash = strrchr(folder, '/');
+    if (!whole) {
+        *(slash ? slash + 1 : folder) = '\0';
+        char *parent = path_absolute(slash ? folder : ".");
+        whole = parent ? text_format("%s/%s", parent, path_name(path)) : text_copy(path);
+        free(parent);
+    }
+    free(folder);
+    return whole;
+}
+
+bool path_same(const char *a, const char *b)
+{
+    char *one = absolute_new(a), *other = absolute_new(b);
+    bool same = strcmp(one, other) == 0;
+    free(one);
+    free(other);
+    return same;
+}
+
 bool path_is_file(const char *path)
 {
     struct stat info;

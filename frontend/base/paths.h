@@ -23,6 +23,9 @@ char *path_installed(const char *name);
 // The absolute path without links of an existing file or folder, else NULL. The caller frees it.
 char *path_absolute(const char *path);
 
+// Whether they name one file, there or not; those that differ by hard links do not.
+bool path_same(const char *a, const char *b);
+
 bool path_is_file(const char *path); // or what a link to a file points to
 bool path_is_folder(const char *path);
 // Of a path that is no file: "there is no file PATH", "PATH is a folder" or whatever else it is. The caller

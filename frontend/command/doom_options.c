@@ -334,6 +334,18 @@ const struct doom_option *doom_options_given(const struct options *options, cons
     return NULL;
 }
 
+// Where in the game it begins.
+static const char *const starts[] = {"-warp", "-wart", "-episode", "-loadgame", NULL};
+
+const struct doom_option *doom_options_start(const struct options *options)
+{
+    const struct doom_option *given = NULL;
+    for (const char *const *start = starts; *start && !given; start++) {
+        given = doom_options_given(options, *start);
+    }
+    return given;
+}
+
 bool doom_options_playable(const char *path, struct failure *failure)
 {
     struct options scratch = {0};
@@ -344,13 +356,12 @@ bool doom_options_playable(const char *path, struct failure *failure)
 
 bool doom_options_play(struct options *options, const struct text_list *files, struct failure *failure)
 {
-    static const char *const starts[] = {"-warp", "-wart", "-episode", "-loadgame"};
     size_t kept = 0;
     for (size_t i = 0; i < options->doom_count; i++) {
         struct doom_option *option = &options->doom[i];
         bool drop = option->files != DOOM_NO_FILES && option->files != DOOM_WRITTEN;
-        for (size_t k = 0; k < sizeof starts / sizeof *starts; k++) {
-            drop |= text_same(option->name, starts[k]);
+        for (const char *const *start = starts; *start; start++) {
+            drop |= text_same(option->name, *start);
         }
         if (drop) {
             text_list_free(&option->values);

@@ -282,6 +282,10 @@ static bool prepare_game(struct launch *launch, const struct options *options,
         }
     }
     good = good && game_check(options, &launch->wads, demos, failure);
+    const struct doom_option *start = options->state ? doom_options_start(options) : NULL;
+    if (start) {
+        log_line(LOG_WARNING, "--state goes on where it was saved, and not at what %s says", start->name);
+    }
     struct machine_config *machine = &launch->setup.config;
     machine->cwd = demos ? GUEST_DEMOS : NULL;
     if (saves) {

@@ -45,8 +45,8 @@ static bool find_dispatch_net(struct machine_setup *setup, const char *folder, b
     if (fixed) {
         return fail(failure, STATUS_USAGE, "there is no dispatch net; --models FOLDER tells where it is");
     }
-    log_line(LOG_WARNING,
-             "there is no dispatch net (" PREFIX_MODELS "/weights/dispatch-10279.npy): the tables dispatch");
+    log_line(LOG_WARNING, "there is no dispatch net (%s/dispatch-10279.npy): the tables dispatch",
+             folder ? folder : PREFIX_MODELS "/weights");
     return true;
 }
 
@@ -97,6 +97,9 @@ bool machine_setup_fill(struct machine_setup *setup, const struct options *optio
     config->loops = settings->loops && (settings->neural || options->loops_given);
     config->idle = settings->idle && (settings->neural || options->idle_given);
     config->verify = settings->verify;
+    if (options->models && !path_is_folder(options->models)) {
+        return fail(failure, STATUS_USAGE, "--models %s: there is no such folder", options->models);
+    }
     return find_dispatch_net(setup, options->models, fixed, failure) &&
            find_loop_nets(setup, options->models, fixed, failure);
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/core.h"
 #include "frontend/base/paths.h"
 #include "frontend/base/prefix.h"
 #include "frontend/base/text.h"
@@ -55,4 +56,13 @@ bool prepared_is_complete(const char *folder)
     free(program);
     free(translator);
     return complete;
+}
+
+bool prepared_is_due(void)
+{
+    char *folder = machine_default_engine() == MACHINE_ENGINE_TRANSLATE ? prepared_folder() : NULL;
+    bool due =
+        folder && !prepared_is_complete(folder) && path_make_folder(folder) && access(folder, W_OK) == 0;
+    free(folder);
+    return due;
 }

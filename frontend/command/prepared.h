@@ -17,4 +17,8 @@ char *prepared_folder(void);
 // it (core/base/cache_file.c says whose code that is).
 bool prepared_is_complete(const char *folder);
 
+// Whether --prepare has not come to its end, and can: this build translates, and there is a folder for it,
+// which this makes.
+bool prepared_is_due(void);
+
 #endif

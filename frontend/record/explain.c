@@ -58,3 +58,12 @@ void explain_print(const machine *m, uint64_t address)
     fflush(out);
     free(e);
 }
+
+void explain_idle_verify(const machine *m)
+{
+    struct machine_stats stats;
+    machine_get_stats(m, &stats);
+    if (machine_has_loops(m) && machine_get_verify(m) && !stats.loops_proved) {
+        log_line(LOG_WARNING, "--verify: no loop was replaced in this run, so nothing was compared");
+    }
+}

@@ -89,7 +89,7 @@ static bool add_writer(struct writers *w, const char *option, const char *path, 
     }
     bool shared = !is_stdout && access(path, F_OK) == 0 && !path_is_file(path);
     for (size_t i = 0; !shared && i < w->count; i++) {
-        if (strcmp(w->items[i].path, path) == 0) {
+        if (path_same(w->items[i].path, path)) {
             return fail(failure, STATUS_USAGE, "%s and %s would both write to %s: give one of them %s",
                         w->items[i].option, option, is_stdout ? "standard output (-)" : path,
                         is_stdout ? "a file" : "another file");

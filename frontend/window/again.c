@@ -147,21 +147,22 @@ static void tell_failure(struct app *app, const struct instant_state *s)
              s->text);
 }
 
-// Unless somebody else has had to say something since.
+// All the time, unless somebody else has something to say.
 static void tell_progress(struct app *app, const struct instant_state *s)
 {
     struct again *again = &app->again;
     const struct toasts *t = &app->toasts;
-    if (s->stage != INSTANT_MEASURES || s->done == again->done) {
+    bool measures = s->stage == INSTANT_MEASURES,
+         own = t->count && strcmp(t->items[t->count - 1].text, again->said) == 0;
+    if (t->count && !(own && measures && s->done != again->done)) {
         return;
     }
-    again->done = s->done;
-    if (!t->count || strcmp(t->items[t->count - 1].text, again->said) == 0) {
-        char *text =
-            text_format("Running your last %u s again: %u of %u", seconds(s->frames), s->done, s->planned);
-        say(app, text);
-        free(text);
-    }
+    again->done = measures ? s->done : again->done;
+    char *text = measures ? text_format("Running your last %u s again: %u of %u", seconds(s->frames), s->done,
+                                        s->planned)
+                          : text_copy(again->said);
+    say(app, text);
+    free(text);
 }
 
 static void follow_instant(struct app *app)

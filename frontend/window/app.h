@@ -36,6 +36,7 @@ struct app {
     struct text_list next; // files to be played when this game has ended
     struct output *output;
     struct session *session; // NULL before and after the game
+    pid_t beside; // translates the game ahead while it runs, or 0
     struct video *video;
     struct audio *audio; // NULL: no sound
     struct fonts *fonts;

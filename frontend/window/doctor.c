@@ -177,11 +177,12 @@ static void examine_folders(FILE *stream)
     static const struct {
         enum path_kind kind;
         const char *subject, *holds;
+        bool is_read; // only
     } folders[] = {
-        {PATH_CONFIG, "settings", "neurodoom.ini"},
-        {PATH_DATA, "data", "saves, demos, benchmarks, screenshots"},
-        {PATH_STATE, "state", "neurodoom.log"},
-        {PATH_CACHE, "cache", "translated code"},
+        {PATH_CONFIG, "settings", "neurodoom.ini, if you write one", true},
+        {PATH_DATA, "data", "saves, demos, benchmarks, screenshots", false},
+        {PATH_STATE, "state", "neurodoom.log, what was last switched", false},
+        {PATH_CACHE, "cache", "translated code", false},
     };
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char *path = path_user(folders[i].kind, NULL);
@@ -190,9 +191,9 @@ static void examine_folders(FILE *stream)
         while (!path_is_folder(nearest) && strrchr(nearest, '/') > nearest) {
             *strrchr(nearest, '/') = '\0';
         }
-        bool writable = access(nearest, W_OK) == 0;
-        line(stream, writable ? "ok" : "WARN", folders[i].subject, "%s (%s)%s", path, folders[i].holds,
-             writable ? "" : ": cannot be written, nothing there is kept");
+        bool good = folders[i].is_read || access(nearest, W_OK) == 0;
+        line(stream, good ? "ok" : "WARN", folders[i].subject, "%s (%s)%s", path, folders[i].holds,
+             good ? "" : ": cannot be written, nothing there is kept");
         free(nearest);
         free(path);
     }

@@ -110,7 +110,7 @@ static void layout(struct app *app, int width, int height)
         if (split) {
             layout_captions(app);
         }
-        toast_layout(&app->toasts, s);
+        toast_layout(&app->toasts, s, covers);
     }
 }
 

@@ -122,8 +122,8 @@ static void tell_costs(char *text, size_t size, const struct overlay *o, const s
                           "%s J opens the loop page · overlay %.2f ms a drawing · %.0f system calls a second",
                           status->leader, o->cost_ms, f->calls);
     if (f->sound.heard) {
-        snprintf(text + length, size - (size_t)length, " · sound %.0f ms late, %" PRIu32 " gaps",
-                 f->sound.latency_ms, f->sound.under_runs);
+        snprintf(text + length, size - (size_t)length, " · sound %.0f ms late, %" PRIu32 " gap%s",
+                 f->sound.latency_ms, f->sound.under_runs, f->sound.under_runs == 1 ? "" : "s");
     }
 }
 

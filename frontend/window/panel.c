@@ -296,8 +296,7 @@ void panel_layout(struct panel *p, struct sheet *s, const struct panel_view *v)
     for (size_t i = 0; i < v->count; i++) {
         pictures |= v->rows[i].picture != NULL;
     }
-    // Toasts stand below, above the status bar.
-    int bottom = sheet_status_bar(s) - 2 * edge - sheet_px(s, 32);
+    int bottom = sheet_status_bar(s) - edge; // toasts stand below
     struct columns columns =
         measure(s, v, width - sheet_px(s, 20) - (pictures ? sheet_px(s, 2 * ROW_PICTURE) : 0));
     int head = sheet_px(s, 28) + tabs_height(s, width, p, v) + sheet_px(s, 8);

@@ -68,8 +68,7 @@ uint64_t toast_next(const struct toasts *t)
     return t->until ? t->until : UINT64_MAX;
 }
 
-// From where to where there is room above the status bar, beside the cards that stand there; under a page
-// there is none, and it is covered.
+// From where to where there is room above the status bar, beside the cards that stand there.
 static void find_room(const struct sheet *s, int *from, int *to)
 {
     int edge = sheet_px(s, 10), bottom = sheet_status_bar(s), top = bottom - sheet_px(s, 33);
@@ -93,7 +92,13 @@ static void find_room(const struct sheet *s, int *from, int *to)
     }
 }
 
-void toast_layout(const struct toasts *t, struct sheet *s)
+static int find_top(const struct sheet *s, bool covered, int height)
+{
+    int bar = sheet_status_bar(s), gap = sheet_px(s, 6), lowest = s->height - gap - height;
+    return !covered ? bar - gap - height : bar < lowest ? bar : lowest;
+}
+
+void toast_layout(const struct toasts *t, struct sheet *s, bool covered)
 {
     if (!t->count) {
         return;
@@ -108,7 +113,7 @@ void toast_layout(const struct toasts *t, struct sheet *s)
     int lines = sheet_lines(s, most, STYLE_TEXT, text);
     int width = (own < most ? own : most) + (beside ? gap + rest : 0) + 2 * pad;
     int height = lines * line + margin;
-    SDL_Rect at = {from, sheet_status_bar(s) - sheet_px(s, 6) - height, width, height};
+    SDL_Rect at = {from, find_top(s, covered, height), width, height};
     sheet_card(s, at, 82);
     int base = at.y + margin / 2 + font_ascent(s->fonts, STYLE_TEXT);
     sheet_paragraph(s, at.x + pad, base, most, line, lines, STYLE_TEXT, (uint32_t)INK_TEXT, text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Short messages above DOOM's status bar, one at a time, each for a few seconds. Main thread only.
+// Short messages above DOOM's status bar, or on it below a page that covers the rest, one at a time, each for
+// a few seconds. Main thread only.
 #ifndef FRONTEND_TOAST_H
 #define FRONTEND_TOAST_H
 
@@ -33,6 +34,7 @@ bool toast_expire(struct toasts *t);
 // When the present one is over, or UINT64_MAX.
 uint64_t toast_next(const struct toasts *t);
 
-void toast_layout(const struct toasts *t, struct sheet *s);
+// covered: a page has all the room above the status bar.
+void toast_layout(const struct toasts *t, struct sheet *s, bool covered);
 
 #endif

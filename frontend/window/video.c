@@ -6,6 +6,7 @@
 
 #include "assets/icon.h"
 #include "display.h"
+#include "frontend/base/log.h"
 #include "frontend/base/text.h"
 #include "frontend/record/png.h"
 #include "fullscreen.h"
@@ -87,6 +88,10 @@ static void find_place(const struct settings *settings, struct geometry *g)
 {
     int displays = SDL_GetNumVideoDisplays();
     int wanted = settings->display && settings->display <= displays ? settings->display - 1 : -1;
+    if (settings->display > displays) {
+        log_line(LOG_WARNING, "there is no display %d: there %s %d", settings->display,
+                 displays == 1 ? "is" : "are", displays);
+    }
     bool seen = false;
     for (int i = 0; g->placed && i < displays; i++) {
         SDL_Rect screen, window = {g->x, g->y, g->width, g->height}, part;

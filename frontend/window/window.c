@@ -21,6 +21,7 @@
 #include "game_states.h"
 #include "games.h"
 #include "pages.h"
+#include "prepare_beside.h"
 
 // The longest sleep of the main loop: bounds how late a signal is noticed.
 #define SLEEP_MOST_MS 250
@@ -195,12 +196,12 @@ static bool play(struct app *app)
         update_mouse(app);
         update_rumble(app);
         update_audio(app);
+        app->dirty |= toast_expire(&app->toasts);
         show_message(app);
         game_states_follow(app);
         live_follow(app);
         again_follow(app);
         pages_follow_trace(app);
-        app->dirty |= toast_expire(&app->toasts);
         bool refreshed = overlay_refresh(&app->overlay, app->session);
         app->dirty |= split_screen_follow(app, refreshed);
         if (refreshed) {
@@ -424,6 +425,7 @@ static int run(struct app *app)
     again_close(app);
     game_states_close(app);
     explain_print(session_machine(app->session), app->options->explain_loop);
+    explain_idle_verify(session_machine(app->session));
     audio_close(app->audio);
     app->audio = NULL;
 
@@ -485,6 +487,7 @@ static int play_one(struct app *app, struct failure *failure)
     }
     free(title);
     if (app->session) {
+        app->beside = app->beside ? app->beside : prepare_beside_start(app->options, app->settings);
         status = run(app);
         remember(app, status);
     } else if (app->output) {
@@ -549,6 +552,7 @@ int window_run(struct options *options, struct settings *settings)
         show_page(&app, "This cannot be played", failure.text, "any key: quit");
     }
     close_window(&app);
+    prepare_beside_end(app.beside);
     twin_free(&app.split.twin);
     launch_free(&app.launch);
     text_list_free(&app.next);

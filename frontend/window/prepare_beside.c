@@ -10,13 +10,20 @@
 
 #include "core/core.h"
 #include "frontend/base/log.h"
-#include "prepare.h"
+#include "frontend/command/doom_options.h"
+#include "frontend/command/prepared.h"
 
 extern char **environ;
 
-pid_t prepare_beside_start(const struct settings *settings)
+static bool is_timed(const struct options *options)
 {
-    if (settings->engine != MACHINE_ENGINE_TRANSLATE || !prepare_is_due()) {
+    return doom_options_given(options, "-timedemo") || options->csv || options->json || options->stats ||
+           options->profile || options->count || options->split;
+}
+
+pid_t prepare_beside_start(const struct options *options, const struct settings *settings)
+{
+    if (is_timed(options) || settings->engine != MACHINE_ENGINE_TRANSLATE || !prepared_is_due()) {
         return 0;
     }
     static char name[] = "neurodoom", option[] = "--prepare", game_option[] = "-iwad";
