@@ -308,10 +308,11 @@ static int rewrite_for_script(int host, const char *path, char ***argv, char int
     return new[0] && new[first - 1] && (first == 2 || new[1]) ? 1 : -ENOMEM;
 }
 
-static int open_program(struct linux_process *p, int at, const char *path)
+// flags: O_NOFOLLOW or 0.
+static int open_program(struct linux_process *p, int at, const char *path, int flags)
 {
     struct descriptor d;
-    int result = files_open(p->files, at, path, O_RDONLY | O_NONBLOCK, 0, &d); // it may be a pipe
+    int result = files_open(p->files, at, path, O_RDONLY | O_NONBLOCK | flags, 0, &d); // it may be a pipe
     if (result)
         return result;
     struct stat s;
@@ -328,13 +329,13 @@ static int open_program(struct linux_process *p, int at, const char *path)
 }
 
 // Opens the program, and its interpreter's interpreter as long as it is a script.
-static int open_interpreted(struct linux_process *p, int at, const char *path, char ***argv,
+static int open_interpreted(struct linux_process *p, int at, const char *path, int flags, char ***argv,
                             char last[PATH_MAX])
 {
     char interpreter[SCRIPT_LINE];
     snprintf(last, PATH_MAX, "%s", path);
     for (int depth = 0; depth <= SCRIPT_DEPTH; depth++) {
-        int host = open_program(p, at, last);
+        int host = open_program(p, at, last, depth ? 0 : flags);
         if (host < 0)
             return host;
         int result = rewrite_for_script(host, last, argv, interpreter);
@@ -349,7 +350,8 @@ static int open_interpreted(struct linux_process *p, int at, const char *path, c
     return -ELOOP;
 }
 
-static int64_t execute(struct linux_process *p, int at, const char *path, uint64_t argv, uint64_t envp)
+static int64_t execute(struct linux_process *p, int at, const char *path, int flags, uint64_t argv,
+                       uint64_t envp)
 {
     struct exec_arguments arguments = {NULL, NULL};
     char last[PATH_MAX];
@@ -368,7 +370,7 @@ static int64_t execute(struct linux_process *p, int at, const char *path, uint64
         }
     }
     if (!result) {
-        int host = open_interpreted(p, at, path, &arguments.argv, last);
+        int host = open_interpreted(p, at, path, flags, &arguments.argv, last);
         result = host < 0 ? host : exec_load(p, host, last, &arguments, &committed, NULL);
     }
     free_strings(arguments.argv);
@@ -389,7 +391,7 @@ int64_t sys_execve(struct linux_process *p, const uint64_t *a)
 {
     char path[PATH_MAX];
     int result = copy_string(p, a[0], path, sizeof path);
-    return result ? result : execute(p, GUEST_AT_FDCWD, path, a[1], a[2]);
+    return result ? result : execute(p, GUEST_AT_FDCWD, path, 0, a[1], a[2]);
 }
 
 int64_t sys_execveat(struct linux_process *p, const uint64_t *a)
@@ -401,11 +403,11 @@ int64_t sys_execveat(struct linux_process *p, const uint64_t *a)
     if (a[4] & ~(uint64_t)(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
         return -EINVAL;
     if (*path)
-        return execute(p, (int)a[0], path, a[2], a[3]);
+        return execute(p, (int)a[0], path, a[4] & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0, a[2], a[3]);
     if (!(a[4] & AT_EMPTY_PATH))
         return -ENOENT;
     if (!descriptor_get(p->files, a[0]))
         return -EBADF;
     snprintf(text, sizeof text, "/proc/self/fd/%d", (int)a[0]);
-    return execute(p, GUEST_AT_FDCWD, text, a[2], a[3]);
+    return execute(p, GUEST_AT_FDCWD, text, 0, a[2], a[3]);
 }

@@ -223,6 +223,18 @@ static void written_program(void)
     unlink("script");
 }
 
+static void linked_program(void)
+{
+    char *const none[] = {NULL};
+    close(open("plain", O_WRONLY | O_CREAT, 0700));
+    symlink("plain", "link");
+    SHOW(syscall(SYS_execveat, AT_FDCWD, "plain", none, none, AT_SYMLINK_NOFOLLOW));
+    SHOW(syscall(SYS_execveat, AT_FDCWD, "link", none, none, 0));
+    SHOW(syscall(SYS_execveat, AT_FDCWD, "link", none, none, AT_SYMLINK_NOFOLLOW));
+    unlink("plain");
+    unlink("link");
+}
+
 // Who has lost its parent comes to the process that wants such.
 static void orphans(void)
 {
@@ -322,6 +334,7 @@ int main(void)
     file_limit();
     cut_unwritten();
     written_program();
+    linked_program();
     orphans();
     killed_parents();
     processor_time();
