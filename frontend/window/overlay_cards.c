@@ -32,8 +32,13 @@ void overlay_count(char text[16], double value)
     snprintf(text, 16, "%.*f%s", digits, scaled, units[i].name);
 }
 
+// 0: there has been no frame yet, at the start or behind a jump.
 static void count_ms(char text[16], double ms)
 {
+    if (ms <= 0) {
+        snprintf(text, 16, "-");
+        return;
+    }
     snprintf(text, 16, "%.*f", ms >= 99.95 ? 0 : ms >= 9.995 ? 1 : 2, ms);
 }
 
