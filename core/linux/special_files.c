@@ -15,6 +15,9 @@
 #include "guest/device_page.h"
 #include "proc_texts.h"
 #include "process.h"
+#include "shared_memory.h"
+
+enum { UNCOUNTED = 16384 };
 
 static const char *const devices[] = {"null", "zero", "full", "random", "urandom", "tty"};
 
@@ -246,12 +249,15 @@ static void write_folder(struct files *f, const char *folder, FILE *out)
 
 // ---- opening ----
 
-// A read-only host descriptor for text that is made now.
-static int open_made(struct files *f, const char *folder, const struct proc_text *text)
+// Opens text that is made now, for reading. It is memory of the host's: what is longer than UNCOUNTED, such
+// as the maps of who has many, counts as the guest's.
+static int open_made(struct files *f, const char *folder, const struct proc_text *text,
+                     struct descriptor *opened)
 {
     char path[HOST_FD_PATH_SIZE];
     int writer = memfd_create("guest", MFD_CLOEXEC), result = -ENOMEM;
     FILE *out = writer < 0 ? NULL : fdopen(writer, "w");
+    struct stat s;
     if (!out) {
         close(writer);
         return result;
@@ -260,10 +266,12 @@ static int open_made(struct files *f, const char *folder, const struct proc_text
         text->write(f->guest->process, out);
     else
         write_folder(f, folder, out);
-    if (!fflush(out) && !fchmod(writer, 0444)) {
+    if (!fflush(out) && !fchmod(writer, 0444) && !fstat(writer, &s)) {
+        opened->object =
+            s.st_size > UNCOUNTED ? shared_memory_add(f->guest->process, writer, (uint64_t)s.st_size) : 0;
         files_host_path(writer, path);
-        result = open(path, O_RDONLY | O_CLOEXEC);
-        result = result < 0 ? -errno : result;
+        opened->host = opened->object < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+        result = opened->object < 0 ? opened->object : opened->host < 0 ? -errno : 0;
     }
     fclose(out);
     return result;
@@ -339,10 +347,10 @@ int special_open(struct files *f, const char *path, int flags, struct descriptor
         if (flags & (O_ACCMODE | O_CREAT | O_TRUNC))
             return -EISDIR;
         *out = (struct descriptor){.kind = DESCRIPTOR_VIRTUAL, .path = strdup(normal)};
-        out->host = open_made(f, normal, NULL);
-        if (out->host < 0)
+        const int result = open_made(f, normal, NULL, out);
+        if (result)
             free(out->path);
-        return out->host < 0 ? out->host : 0;
+        return result;
     }
     const struct proc_text *text = find_text(normal);
     bool exe = !strcmp(normal, "/proc/self/exe");
@@ -362,8 +370,7 @@ int special_open(struct files *f, const char *path, int flags, struct descriptor
         out->host = open(host, O_RDONLY | O_CLOEXEC);
         return out->host < 0 ? -errno : 0;
     }
-    out->host = open_made(f, NULL, text);
-    return out->host < 0 ? out->host : 0;
+    return open_made(f, NULL, text, out);
 }
 
 static int look_up(struct files *f, const char *path, struct files_object *object)

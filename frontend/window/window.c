@@ -290,7 +290,7 @@ static void open_audio(struct app *app)
     app->audio = audio_open(error, sizeof error);
     if (!app->audio) {
         log_line(LOG_WARNING, "no sound: %s", error);
-        toast_add(&app->toasts, "no sound: %s", error);
+        toast_add(&app->toasts, "the game is silent: no sound device could be opened");
     }
 }
 

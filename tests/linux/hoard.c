@@ -266,6 +266,26 @@ static void children(void)
     expect("children that are killed", killed >= (int)MOST / 2);
 }
 
+// What describes many mappings is long, and kept for whoever has it open.
+static bool describe_often(void)
+{
+    enum { PAGES = 16000, OFTEN = 400 };
+    static int open_files[OFTEN];
+    char *p = mmap(NULL, PAGES * 4096ul, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int count = 0;
+    for (size_t i = 0; i < PAGES; i += 2)
+        mprotect(p + i * 4096, 4096, PROT_NONE);
+    while (count < OFTEN && (open_files[count] = open("/proc/self/maps", O_RDONLY)) >= 0)
+        count++;
+    const bool refused = count && count < OFTEN && errno == ENOMEM;
+    for (int i = 0; i < count; i++)
+        close(open_files[i]);
+    const int again = open("/proc/self/maps", O_RDONLY);
+    close(again);
+    munmap(p, PAGES * 4096ul);
+    return refused && again >= 0;
+}
+
 int main(void)
 {
     const struct rlimit limit = {LIMIT, LIMIT};
@@ -291,6 +311,7 @@ int main(void)
     expect("write, its offset moved", write_moved(write_one));
     expect("sendfile, its offset moved", write_moved(send_one));
     expect("copy_file_range, its offset moved", write_moved(copy_one));
+    expect("/proc/self/maps", describe_often());
     pipe(ends);
     expect("a pipe", fcntl(ends[1], F_SETPIPE_SZ, 64 << 20) < 0 && errno == EPERM);
     printf("%d checks, %d wrong\n", checks, failures);
