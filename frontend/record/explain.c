@@ -63,7 +63,7 @@ void explain_idle_verify(const machine *m)
 {
     struct machine_stats stats;
     machine_get_stats(m, &stats);
-    if (machine_has_loops(m) && machine_get_verify(m) && !stats.loops_proved) {
+    if (machine_has_loops(m) && machine_get_loops(m) && machine_get_verify(m) && !stats.loops_proved) {
         log_line(LOG_WARNING, "--verify: no loop was replaced in this run, so nothing was compared");
     }
 }
