@@ -21,14 +21,13 @@ static bool is_timed(const struct options *options)
            options->profile || options->count || options->split;
 }
 
-pid_t prepare_beside_start(const struct options *options, const struct settings *settings)
+pid_t prepare_beside_start(const struct options *options, const struct settings *settings, char *iwad)
 {
     if (is_timed(options) || settings->engine != MACHINE_ENGINE_TRANSLATE || !prepared_is_due()) {
         return 0;
     }
     static char name[] = "neurodoom", option[] = "--prepare", game_option[] = "-iwad";
-    bool is_named = settings->iwad && settings->iwad[0]; // else any game will do
-    char *arguments[] = {name, option, is_named ? game_option : NULL, settings->iwad, NULL};
+    char *arguments[] = {name, option, game_option, iwad, NULL};
     posix_spawn_file_actions_t silent;
     pid_t pid = 0;
     posix_spawn_file_actions_init(&silent);

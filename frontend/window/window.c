@@ -487,7 +487,9 @@ static int play_one(struct app *app, struct failure *failure)
     }
     free(title);
     if (app->session) {
-        app->beside = app->beside ? app->beside : prepare_beside_start(app->options, app->settings);
+        if (!app->beside) {
+            app->beside = prepare_beside_start(app->options, app->settings, app->launch.iwad);
+        }
         status = run(app);
         remember(app, status);
     } else if (app->output) {
