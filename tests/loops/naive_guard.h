@@ -80,7 +80,7 @@ static integer naive_signed(integer value, unsigned bits)
     return value >> (bits - 1) ? value - ((integer)1 << bits) : value;
 }
 
-static integer naive_trips(const struct naive *n, const struct loop_exit *x)
+static integer naive_count(const struct naive *n, const struct loop_exit *x)
 {
     const integer one = 1, modulus = one << x->bits;
     integer start = linear_value(n->s, n->vars, &x->start) & (modulus - 1);
@@ -117,6 +117,13 @@ static integer naive_trips(const struct naive *n, const struct loop_exit *x)
     }
     integer trips = (start - low) / -step + 1; // down below the lowest, which is at the top
     return start + trips * step + modulus >= limit ? trips : NAIVE_UNKNOWN;
+}
+
+// Counts of 64 bits have two values for what is none (guard.h).
+static integer naive_trips(const struct naive *n, const struct loop_exit *x)
+{
+    const integer trips = naive_count(n, x);
+    return trips == UINT64_MAX ? NAIVE_NEVER : trips == UINT64_MAX - 1 ? NAIVE_UNKNOWN : trips;
 }
 
 #define NAIVE_PART ((integer)1 << 24) // iterations

@@ -230,8 +230,8 @@ static inline bool guard_pages_allow(const struct memory *m, uint64_t low, uint6
 
 // ---- evaluation ----
 
-#define TRIPS_NEVER UINT64_MAX
-#define TRIPS_UNKNOWN (UINT64_MAX - 1) // only after the counter has wrapped around
+#define TRIPS_NEVER UINT64_MAX // or that many iterations
+#define TRIPS_UNKNOWN (UINT64_MAX - 1) // only after the counter has wrapped around; or that many
 
 // Complete iterations before a counted exit is taken, or TRIPS_NEVER, TRIPS_UNKNOWN.
 uint64_t guard_trip_count(const struct trip_count *c, const struct entry *e);
