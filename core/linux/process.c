@@ -36,8 +36,9 @@ struct family {
 static struct family *family;
 
 // What tells a process of the host from a later one with its number: the pid, and above it when it began
-// (field 22 of its stat, proc(5)). 0 if there is none; UNKNOWN if no file can be opened. *ended, if not NULL:
-// it is a zombie.
+// (field 22 of its stat, proc(5)), in hundredths of a second: two of one number that begin within one are the
+// same, but to come round to a number takes the host's processes longer. 0 if there is none; UNKNOWN if no
+// file can be opened. *ended, if not NULL: it is a zombie.
 static uint64_t identify(int pid, bool *ended)
 {
     char path[32], text[1024];
