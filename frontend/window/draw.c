@@ -121,7 +121,7 @@ static void measure(struct app *app)
     double pixel_ratio;
     video_size(app->video, &width, &height, &pixel_ratio);
     video_reserve(app->video, 0);
-    fonts_set_scale(app->fonts, sheet_best_scale(height, video_picture_area(app->video, 0),
+    fonts_set_scale(app->fonts, sheet_best_scale(width, height, video_picture_area(app->video, 0),
                                                  app->settings->overlay_scale, pixel_ratio));
     if (app->split.split) {
         video_reserve(app->video, split_screen_height(app->fonts));

@@ -122,14 +122,15 @@ bool fonts_are_built_in(const struct fonts *f)
 
 void fonts_set_scale(struct fonts *fonts, double scale)
 {
-    scale = scale < 1 ? 1 : scale;
+    scale = scale < FONTS_LEAST_SCALE ? FONTS_LEAST_SCALE : scale;
     if (scale == fonts->scale) {
         return;
     }
     fonts->scale = scale;
     for (int i = 0; i < STYLE_COUNT; i++) {
         struct face *f = &fonts->faces[i];
-        f->size = (int)lround(styles[i].size * scale);
+        // Small letters are of whole pixels, too: the next size would be too wide.
+        f->size = (int)(scale < 1 ? floor(styles[i].size * scale) : lround(styles[i].size * scale));
         if (f->font) {
             TTF_SetFontSize(f->font, f->size);
         }

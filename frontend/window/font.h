@@ -25,7 +25,8 @@ struct fonts *fonts_create(const char *folder);
 void fonts_free(struct fonts *f);
 bool fonts_are_built_in(const struct fonts *f);
 
-// Pixels to a unit of the layout, in which text is 13 high; at least 1.
+// Pixels to a unit of the layout, in which text is 13 high; at least FONTS_LEAST_SCALE, where it has 7.
+#define FONTS_LEAST_SCALE 0.6
 void fonts_set_scale(struct fonts *f, double scale);
 double fonts_scale(const struct fonts *f);
 

@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-double sheet_best_scale(int height, SDL_Rect picture, int percent, double least)
+enum { NEEDED_WIDTH = 620 }; // units
+
+double sheet_best_scale(int width, int height, SDL_Rect picture, int percent, double density)
 {
-    double scale = height / 720.0 * percent / 100, most = picture.w / 620.0;
+    double scale = height / 720.0 * percent / 100, most = (double)picture.w / NEEDED_WIDTH;
+    double fitting = (double)width / NEEDED_WIDTH, least = fitting < density ? fitting : density;
     scale = scale > most ? most : scale;
     return scale < least ? least : scale;
 }

@@ -52,9 +52,9 @@ struct sheet {
 };
 
 // The scale for a window: text is 13 pixels high where it has 720, and grows with it and with percent, but
-// not so far that the figures would not leave the middle of the picture free. least: that of a window of its
-// own density.
-double sheet_best_scale(int height, SDL_Rect picture, int percent, double least);
+// not so far that the figures would not leave the middle of the picture free. Nor is it smaller than 13
+// pixels times density, those of the display to one of its own, but in a window too narrow for that.
+double sheet_best_scale(int width, int height, SDL_Rect picture, int percent, double density);
 
 void sheet_begin(struct sheet *s, const struct fonts *fonts, int width, int height, SDL_Rect picture);
 

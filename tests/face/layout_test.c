@@ -446,7 +446,8 @@ static void split_screens(void)
 
 int main(int argc, char **argv)
 {
-    static const int sizes[][2] = {{640, 480},   {800, 600},   {960, 720},   {1024, 768}, {1280, 800},
+    static const int sizes[][2] = {{400, 300},   {480, 360},   {560, 420},   {640, 480},
+                                   {800, 600},   {960, 720},   {1024, 768},  {1280, 800},
                                    {1920, 1080}, {1920, 1200}, {2560, 1440}, {3840, 2160}};
     static struct settings settings;
     struct config_sources sources = {0};
@@ -464,6 +465,9 @@ int main(int argc, char **argv)
             return 2;
         }
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            if (font && sizes[i][0] < 560) {
+                continue; // the built-in one has no smaller letters
+            }
             width = sizes[i][0];
             height = sizes[i][1];
             bool wide = width * 3 > height * 4;
@@ -471,14 +475,14 @@ int main(int argc, char **argv)
             picture.x = (width - picture.w) / 2;
             picture.y = (height - picture.h) / 2;
             for (int percent = 100; percent <= 200; percent += 50) {
-                fonts_set_scale(app.fonts, sheet_best_scale(height, picture, percent, 1));
+                fonts_set_scale(app.fonts, sheet_best_scale(width, height, picture, percent, 1));
                 overlays();
                 panels();
                 loop_pages();
                 message_pages();
             }
-            fonts_set_scale(app.fonts,
-                            sheet_best_scale(height, video_fit(&settings, width, height, 2, 0), 100, 1));
+            fonts_set_scale(app.fonts, sheet_best_scale(width, height,
+                                                        video_fit(&settings, width, height, 2, 0), 100, 1));
             split_screens();
         }
         fonts_free(app.fonts);
