@@ -130,7 +130,7 @@ void fonts_set_scale(struct fonts *fonts, double scale)
     for (int i = 0; i < STYLE_COUNT; i++) {
         struct face *f = &fonts->faces[i];
         // Small letters are of whole pixels, too: the next size would be too wide.
-        f->size = (int)(scale < 1 ? floor(styles[i].size * scale) : lround(styles[i].size * scale));
+        f->size = (int)(scale < 1 ? floor(styles[i].size * scale) : round(styles[i].size * scale));
         if (f->font) {
             TTF_SetFontSize(f->font, f->size);
         }

@@ -52,8 +52,9 @@ struct sheet {
 };
 
 // The scale for a window: text is 13 pixels high where it has 720, and grows with it and with percent, but
-// not so far that the figures would not leave the middle of the picture free. Nor is it smaller than 13
-// pixels times density, those of the display to one of its own, but in a window too narrow for that.
+// not so far that the figures would not leave the middle of the picture free. It is not smaller than 13
+// pixels of the window's own, of which one has density of the display's, but where the window is too narrow
+// for that.
 double sheet_best_scale(int width, int height, SDL_Rect picture, int percent, double density);
 
 void sheet_begin(struct sheet *s, const struct fonts *fonts, int width, int height, SDL_Rect picture);
