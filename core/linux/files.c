@@ -7,14 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "blocking.h"
@@ -64,11 +61,28 @@ static bool is_plain(const struct files *f, const struct grant *g)
     return !special_below(g->path);
 }
 
-static int open_beneath(struct files *f, int folder, const char *path, int flags, mode_t mode,
-                        uint64_t resolve)
+// For a device, and a file of the kernel's, to be opened is to do something: what the guest may not have is
+// only looked at.
+static int look_before_opening(const struct grant *g, int folder, const char *path, int flags,
+                               uint64_t resolve)
+{
+    const struct open_how how = {.flags = (uint32_t)(O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW)),
+                                 .resolve = resolve};
+    const int found = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+    const int result = found < 0 ? 0 : special_check_granted(found, g->device);
+    if (found >= 0)
+        close(found);
+    return result;
+}
+
+static int open_beneath(struct files *f, const struct grant *g, int folder, const char *path, int flags,
+                        mode_t mode, uint64_t resolve)
 {
     mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? mode & 01777 : 0;
     resolve |= RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+    const int result = flags & O_PATH ? 0 : look_before_opening(g, folder, path, flags, resolve);
+    if (result)
+        return result;
     // The kernel gives up with EAGAIN where ".." meets a folder that is being renamed.
     for (int attempt = 0; attempt < 100; attempt++) {
         const int fd = blocking_open(f->guest->process, folder, path, flags, mode, resolve);
@@ -86,11 +100,11 @@ static int open_checked(struct files *f, const struct grant *g, int folder, cons
         if (flags & (O_ACCMODE | O_TRUNC) || (flags & O_TMPFILE) == O_TMPFILE)
             return -EROFS;
         if (flags & O_CREAT) {
-            int fd = open_beneath(f, folder, rest, flags & ~(O_CREAT | O_EXCL), 0, resolve);
+            int fd = open_beneath(f, g, folder, rest, flags & ~(O_CREAT | O_EXCL), 0, resolve);
             return fd == -ENOENT ? -EROFS : fd >= 0 && flags & O_EXCL ? (close(fd), -EEXIST) : fd;
         }
     }
-    return open_beneath(f, folder, rest, flags, mode, resolve);
+    return open_beneath(f, g, folder, rest, flags, mode, resolve);
 }
 
 static int open_host(struct grant *g, const char *host)
@@ -140,51 +154,19 @@ static int open_in_grant(struct files *f, struct grant *g, const char *canonical
     }
     if (!g->writable && flags & (O_ACCMODE | O_TRUNC))
         return -EROFS;
+    const int permitted = special_check_granted(g->host, g->device);
+    if (permitted)
+        return permitted;
     char path[HOST_FD_PATH_SIZE];
     files_host_path(g->host, path);
     return blocking_open(f->guest->process, AT_FDCWD, path, flags & ~(O_CREAT | O_NOFOLLOW), 0, 0);
 }
 
-// Whether the file system shows the host's kernel, and mostly has it do something.
-static bool is_of_kernel(int host)
-{
-    static const uint32_t magic[] = {
-        PROC_SUPER_MAGIC,
-        SYSFS_MAGIC,
-        DEBUGFS_MAGIC,
-        TRACEFS_MAGIC,
-        CGROUP_SUPER_MAGIC,
-        CGROUP2_SUPER_MAGIC,
-        SECURITYFS_MAGIC,
-        SELINUX_MAGIC,
-        SMACK_MAGIC,
-        BPF_FS_MAGIC,
-        EFIVARFS_MAGIC,
-        PSTOREFS_MAGIC,
-        BINDERFS_SUPER_MAGIC,
-        RDTGROUP_SUPER_MAGIC,
-        0x62656570 /* configfs */,
-        0x65735543 /* fusectl */,
-    };
-    struct statfs fs;
-    if (fstatfs(host, &fs))
-        return false;
-    for (size_t i = 0; i < sizeof magic / sizeof *magic; i++)
-        if ((uint32_t)fs.f_type == magic[i])
-            return true;
-    return false;
-}
-
-// Fills *out for a host descriptor from grant g. Refuses what a granted folder may contain but a guest may
-// not have: /proc, /sys and their like, and devices other than the harmless ones.
+// Fills *out for a host descriptor from grant g, or closes it if the guest may not have it.
 static int accept_host(struct files *f, int host, const struct grant *g, struct descriptor *out)
 {
     struct stat s;
-    int result = fstat(host, &s) ? -errno : 0;
-    if (!result && s.st_dev != g->device && is_of_kernel(host))
-        result = -EACCES;
-    if (!result && (S_ISBLK(s.st_mode) || (S_ISCHR(s.st_mode) && !special_device_allowed(s.st_rdev))))
-        result = -EACCES;
+    int result = fstat(host, &s) ? -errno : special_check_granted(host, g->device);
     if (result) {
         close(host);
         return result;

@@ -4,11 +4,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/devices/devices.h"
@@ -114,6 +116,45 @@ bool special_device_allowed(dev_t device)
     // null, zero, full, random, urandom, kmsg is 11 and not among them; /dev/tty
     unsigned n = minor(device);
     return (major(device) == 1 && (n == 3 || n == 5 || (n >= 7 && n <= 9))) || (major(device) == 5 && n == 0);
+}
+
+// Whether the file system shows the host's kernel, and mostly has it do something.
+static bool is_of_kernel(int host)
+{
+    static const uint32_t magic[] = {
+        PROC_SUPER_MAGIC,
+        SYSFS_MAGIC,
+        DEBUGFS_MAGIC,
+        TRACEFS_MAGIC,
+        CGROUP_SUPER_MAGIC,
+        CGROUP2_SUPER_MAGIC,
+        SECURITYFS_MAGIC,
+        SELINUX_MAGIC,
+        SMACK_MAGIC,
+        BPF_FS_MAGIC,
+        EFIVARFS_MAGIC,
+        PSTOREFS_MAGIC,
+        BINDERFS_SUPER_MAGIC,
+        RDTGROUP_SUPER_MAGIC,
+        0x62656570 /* configfs */,
+        0x65735543 /* fusectl */,
+    };
+    struct statfs fs;
+    if (fstatfs(host, &fs))
+        return false;
+    for (size_t i = 0; i < sizeof magic / sizeof *magic; i++)
+        if ((uint32_t)fs.f_type == magic[i])
+            return true;
+    return false;
+}
+
+int special_check_granted(int host, dev_t grant)
+{
+    struct stat s;
+    if (fstat(host, &s))
+        return -errno;
+    const bool device = S_ISBLK(s.st_mode) || (S_ISCHR(s.st_mode) && !special_device_allowed(s.st_rdev));
+    return device || (s.st_dev != grant && is_of_kernel(host)) ? -EACCES : 0;
 }
 
 static const struct proc_text *find_text(const char *path)
