@@ -116,9 +116,10 @@ static bool load_llvm(struct translator *t, struct compiler *compiler)
     const char *identity = module ? dlsym(module, "jit_identity") : NULL;
     compiler->functions = module ? dlsym(module, "jit_functions") : NULL;
     if (!compiler->functions || !identity || strcmp(identity, TRANSLATOR_IDENTITY) != 0) {
-        guest_log(t->guest, "the translator cannot be loaded, the program is interpreted: %s",
-                  compiler->functions ? JIT_MODULE " is of another build: build everything again"
-                                      : dlerror());
+        guest_log(t->guest,
+                  "the translator cannot be loaded, the program is interpreted: %s; build or install "
+                  "everything again",
+                  compiler->functions ? JIT_MODULE " is of another build" : dlerror());
         return false;
     }
     compiler->jit = compiler->functions->create(level_of_host(), &error);
