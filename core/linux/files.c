@@ -69,9 +69,11 @@ static int look_before_opening(const struct grant *g, int folder, const char *pa
     const struct open_how how = {.flags = (uint32_t)(O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW)),
                                  .resolve = resolve};
     const int found = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
-    const int result = found < 0 ? 0 : special_check_granted(found, g->device);
-    if (found >= 0)
-        close(found);
+    struct stat s;
+    if (found < 0)
+        return 0;
+    const int result = fstat(found, &s) ? -errno : special_check_granted(found, &s, g->device);
+    close(found);
     return result;
 }
 
@@ -80,7 +82,8 @@ static int open_beneath(struct files *f, const struct grant *g, int folder, cons
 {
     mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? mode & 01777 : 0;
     resolve |= RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-    const int result = flags & O_PATH ? 0 : look_before_opening(g, folder, path, flags, resolve);
+    const bool opens_nothing = flags & O_PATH || (flags & O_CREAT && flags & O_EXCL); // that was there
+    const int result = opens_nothing ? 0 : look_before_opening(g, folder, path, flags, resolve);
     if (result)
         return result;
     // The kernel gives up with EAGAIN where ".." meets a folder that is being renamed.
@@ -154,7 +157,8 @@ static int open_in_grant(struct files *f, struct grant *g, const char *canonical
     }
     if (!g->writable && flags & (O_ACCMODE | O_TRUNC))
         return -EROFS;
-    const int permitted = special_check_granted(g->host, g->device);
+    struct stat s;
+    const int permitted = fstat(g->host, &s) ? -errno : special_check_granted(g->host, &s, g->device);
     if (permitted)
         return permitted;
     char path[HOST_FD_PATH_SIZE];
@@ -166,7 +170,7 @@ static int open_in_grant(struct files *f, struct grant *g, const char *canonical
 static int accept_host(struct files *f, int host, const struct grant *g, struct descriptor *out)
 {
     struct stat s;
-    int result = fstat(host, &s) ? -errno : special_check_granted(host, g->device);
+    int result = fstat(host, &s) ? -errno : special_check_granted(host, &s, g->device);
     if (result) {
         close(host);
         return result;

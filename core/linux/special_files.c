@@ -148,13 +148,10 @@ static bool is_of_kernel(int host)
     return false;
 }
 
-int special_check_granted(int host, dev_t grant)
+int special_check_granted(int host, const struct stat *s, dev_t grant)
 {
-    struct stat s;
-    if (fstat(host, &s))
-        return -errno;
-    const bool device = S_ISBLK(s.st_mode) || (S_ISCHR(s.st_mode) && !special_device_allowed(s.st_rdev));
-    return device || (s.st_dev != grant && is_of_kernel(host)) ? -EACCES : 0;
+    const bool device = S_ISBLK(s->st_mode) || (S_ISCHR(s->st_mode) && !special_device_allowed(s->st_rdev));
+    return device || (s->st_dev != grant && is_of_kernel(host)) ? -EACCES : 0;
 }
 
 static const struct proc_text *find_text(const char *path)

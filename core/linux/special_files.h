@@ -16,10 +16,10 @@ bool special_exists(struct files *f, const char *path);
 bool special_folder_link(struct files *f, const char *path, char target[PATH_MAX]);
 // Character devices that are open to the guest in granted folders too.
 bool special_device_allowed(dev_t device);
-// 0 if the guest may have what the host's descriptor, one of O_PATH, too, stands for, and was found in a
-// granted folder on the device grant: no other device, and nothing of /proc, /sys and their like. Otherwise a
-// negative errno.
-int special_check_granted(int host, dev_t grant);
+// 0 if the guest may have what the host's descriptor, one of O_PATH, too, stands for, of which fstat says *s,
+// and which was found in a granted folder on the device grant. -EACCES: it is another device, or of /proc,
+// /sys and their like.
+int special_check_granted(int host, const struct stat *s, dev_t grant);
 
 // The inode number that a virtual folder shows.
 uint64_t special_virtual_inode(const char *path);
