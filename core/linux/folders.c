@@ -10,22 +10,26 @@
 #include "files.h"
 #include "path_text.h"
 
-// Where the host's descriptor is now, even if it has been renamed. False: nowhere among the files.
-static bool host_name(int host, char name[PATH_MAX])
+// Where the host's descriptor is now, even if it has been renamed. -ENOENT: nowhere among the files;
+// -ENAMETOOLONG: deeper than PATH_MAX.
+static int host_name(int host, char name[PATH_MAX])
 {
     char link[HOST_FD_PATH_SIZE];
     files_host_path(host, link);
     const ssize_t length = readlink(link, name, PATH_MAX - 1);
-    name[length < 0 ? 0 : length] = 0;
-    return *name == '/';
+    if (length < 0)
+        return -errno;
+    name[length] = 0;
+    return *name == '/' ? 0 : -ENOENT;
 }
 
 // The guest path of what the host calls name; -ENOENT if that is not in the grant.
 static int name_in_grant(const struct grant *g, const char *name, char *path, size_t size)
 {
     char top[PATH_MAX];
-    if (!host_name(g->host, top))
-        return -ENOENT;
+    const int result = host_name(g->host, top);
+    if (result)
+        return result;
     const size_t length = strcmp(top, "/") ? strlen(top) : 0;
     if (!path_has_prefix(name, top, length) || (!g->is_folder && name[length]))
         return -ENOENT;
@@ -40,8 +44,9 @@ int files_folder_path(struct files *f, const struct descriptor *d, char *path, s
     struct stat s;
     if (d->kind == DESCRIPTOR_VIRTUAL)
         return (size_t)snprintf(path, size, "%s", *d->path ? d->path : "/") < size ? 0 : -ERANGE;
-    if (!host_name(d->host, name) || fstat(d->host, &s) || !s.st_nlink)
-        return -ENOENT;
+    const int result = host_name(d->host, name);
+    if (result || fstat(d->host, &s) || !s.st_nlink)
+        return result ? result : -ENOENT;
     return name_in_grant(&f->grants[d->grant], name, path, size);
 }
 
@@ -49,7 +54,7 @@ bool files_name(struct files *f, int host, char *path, size_t size)
 {
     char name[PATH_MAX];
     bool found = false;
-    if (host_name(host, name))
+    if (!host_name(host, name))
         for (size_t i = 0; i < f->grant_count && !found; i++)
             found = !name_in_grant(&f->grants[i], name, path, size);
     return found;

@@ -466,6 +466,19 @@ static void through_links(void)
     close(folder);
 }
 
+// A current folder that lies deeper than a path can say.
+static void deep(void)
+{
+    char name[201] = "", path[PATH_MAX];
+    memset(name, 'd', sizeof name - 1);
+    const int top = open(".", O_RDONLY | O_DIRECTORY);
+    while (syscall(SYS_getcwd, path, sizeof path) > 0 && !mkdir(name, 0700) && !chdir(name))
+        continue;
+    SHOW(syscall(SYS_getcwd, path, sizeof path));
+    SHOW(fchdir(top));
+    close(top);
+}
+
 // Descriptors that do not do what is asked of them.
 static void misused(void)
 {
@@ -566,6 +579,7 @@ int main(void)
     attributes();
     locks();
     tails();
+    deep();
     misused();
     own_links();
     through_links();
