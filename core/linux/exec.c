@@ -269,18 +269,20 @@ static int copy_strings(struct linux_process *p, uint64_t address, char ***strin
 // script.
 static int rewrite_for_script(int host, const char *path, char ***argv, char interpreter[SCRIPT_LINE])
 {
-    char line[SCRIPT_LINE] = "";
-    ssize_t length = pread(host, line, sizeof line - 1, 0);
+    char line[SCRIPT_LINE + 1] = "";
+    ssize_t length = pread(host, line, SCRIPT_LINE, 0);
     if (length < 2 || line[0] != '#' || line[1] != '!')
         return 0;
-    line[length] = 0;
-    char *end = line + strcspn(line, "\n");
-    if (!*end && length == sizeof line - 1)
-        return -ENOEXEC; // the line does not end
+    char *end = line + strcspn(line, "\n"), *name = line + 2 + strspn(line + 2, " \t");
+    if (end == line + SCRIPT_LINE) { // it goes on: what follows is cut off, unless that would cut the name
+        if (name + strcspn(name, " \t") == end)
+            return -ENOEXEC;
+        end--;
+    }
     *end = 0;
     while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
         *--end = 0;
-    char *name = line + 2 + strspn(line + 2, " \t"), *option = name + strcspn(name, " \t");
+    char *option = name + strcspn(name, " \t");
     if (!*name)
         return -ENOEXEC;
     if (*option) {
