@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Waiting for several files, and the files that exist for that: eventfd, timerfd, epoll.
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,8 +233,6 @@ struct guest_event {
     uint64_t data;
 };
 
-#define EVENTS_MAX 256 // of one call
-
 int64_t sys_epoll_create1(struct linux_process *p, const uint64_t *a)
 {
     if (a[0] & ~(uint64_t)EPOLL_CLOEXEC)
@@ -258,19 +257,20 @@ int64_t sys_epoll_ctl(struct linux_process *p, const uint64_t *a)
     return epoll_ctl(d->host, (int)a[1], file->host, &host) ? -errno : 0;
 }
 
-int64_t sys_epoll_pwait(struct linux_process *p, const uint64_t *a)
+// The arguments but for the time are those of epoll_pwait.
+static int64_t wait_events(struct linux_process *p, const uint64_t *a, uint64_t deadline)
 {
     const struct descriptor *d = descriptor_get(p->files, a[0]);
-    struct epoll_event host[EVENTS_MAX];
-    int count = (int)a[2] < EVENTS_MAX ? (int)a[2] : EVENTS_MAX, timeout = (int)a[3];
+    struct epoll_event host[DESCRIPTOR_MAX];
+    int count = (int)a[2];
     if (!d)
         return -EBADF;
-    if (d->kind != DESCRIPTOR_EPOLL || count <= 0)
+    if (d->kind != DESCRIPTOR_EPOLL || count <= 0 || (size_t)count > INT_MAX / sizeof(struct guest_event))
         return -EINVAL;
     int64_t result = set_mask(p, a[4], a[5]);
     if (result)
         return result;
-    uint64_t deadline = timeout < 0 ? UINT64_MAX : clock_monotonic_ns() + (uint64_t)timeout * 1000000u;
+    count = count < DESCRIPTOR_MAX ? count : DESCRIPTOR_MAX;
     struct pollfd file = {.fd = d->host, .events = POLLIN};
     do { // what made it ready may have been taken by another process
         result = poll_host(p, &file, 1, deadline);
@@ -287,4 +287,17 @@ int64_t sys_epoll_pwait(struct linux_process *p, const uint64_t *a)
             return -EFAULT;
     }
     return result;
+}
+
+int64_t sys_epoll_pwait(struct linux_process *p, const uint64_t *a)
+{
+    const int timeout = (int)a[3]; // ms
+    return wait_events(p, a, timeout < 0 ? UINT64_MAX : clock_monotonic_ns() + (uint64_t)timeout * 1000000u);
+}
+
+int64_t sys_epoll_pwait2(struct linux_process *p, const uint64_t *a)
+{
+    uint64_t deadline;
+    const int result = read_deadline(p, a[3], &deadline);
+    return result ? result : wait_events(p, a, deadline);
 }
