@@ -10,6 +10,8 @@
 
 #include "paths.h"
 
+// Without MSG_OOB, as Linux had it for these sockets until 5.15: a kernel's code for it is young and has let
+// programs out of their confinement.
 #define SAFE_FLAGS (MSG_PEEK | MSG_WAITALL | MSG_DONTWAIT | MSG_NOSIGNAL | MSG_TRUNC | MSG_EOR)
 
 int64_t sys_socket(struct linux_process *p, const uint64_t *a)
@@ -47,6 +49,38 @@ static const struct descriptor *socket_of(struct linux_process *p, uint64_t fd, 
     return d;
 }
 
+// A pair is connected, and has no name by which others could reach it.
+static int64_t refuse(struct linux_process *p, uint64_t fd, int64_t why)
+{
+    int64_t error;
+    return socket_of(p, fd, &error) ? why : error;
+}
+
+int64_t sys_bind(struct linux_process *p, const uint64_t *a)
+{
+    return refuse(p, a[0], -EACCES);
+}
+
+int64_t sys_listen(struct linux_process *p, const uint64_t *a)
+{
+    return refuse(p, a[0], -EINVAL);
+}
+
+int64_t sys_accept(struct linux_process *p, const uint64_t *a)
+{
+    return refuse(p, a[0], -EINVAL);
+}
+
+int64_t sys_accept4(struct linux_process *p, const uint64_t *a)
+{
+    return refuse(p, a[0], -EINVAL);
+}
+
+int64_t sys_connect(struct linux_process *p, const uint64_t *a)
+{
+    return refuse(p, a[0], -ECONNREFUSED);
+}
+
 static int64_t write_name(struct linux_process *p, uint64_t fd, uint64_t address, uint64_t size_address)
 {
     const uint16_t family = AF_UNIX;
@@ -56,6 +90,8 @@ static int64_t write_name(struct linux_process *p, uint64_t fd, uint64_t address
         return error;
     if (!copy_in(p, size_address, &size, sizeof size))
         return -EFAULT;
+    if ((int32_t)size < 0)
+        return -EINVAL;
     if (!copy_out(p, address, &family, size < length ? size : length) ||
         !copy_out(p, size_address, &length, sizeof length))
         return -EFAULT;
@@ -78,6 +114,8 @@ int64_t sys_sendto(struct linux_process *p, const uint64_t *a)
     const struct descriptor *d = socket_of(p, a[0], &error);
     if (!d)
         return error;
+    if (a[3] & MSG_OOB)
+        return -EOPNOTSUPP;
     if (a[4])
         return -EISCONN;
     uint64_t length = a[2];
@@ -94,6 +132,8 @@ int64_t sys_recvfrom(struct linux_process *p, const uint64_t *a)
     const struct descriptor *d = socket_of(p, a[0], &error);
     if (!d)
         return error;
+    if (a[3] & MSG_OOB)
+        return -EOPNOTSUPP;
     uint64_t length = a[2];
     void *bytes = memory_access_prefix(&p->guest->memory, a[1], &length, PROT_WRITE);
     if (!bytes)
@@ -122,6 +162,8 @@ static int64_t message(struct linux_process *p, const uint64_t *a, int prot, lon
     const struct descriptor *d = socket_of(p, a[0], &result);
     if (!d)
         return result;
+    if (a[2] & MSG_OOB)
+        return -EOPNOTSUPP;
     if (!copy_in(p, a[1], &guest, sizeof guest))
         return -EFAULT;
     if (prot == PROT_READ && guest.control_length)
@@ -155,11 +197,11 @@ int64_t sys_recvmsg(struct linux_process *p, const uint64_t *a)
 
 static bool is_known_option(uint64_t level, uint64_t name)
 {
-    if (level != SOL_SOCKET)
-        return false;
-    return name == SO_TYPE || name == SO_ERROR || name == SO_SNDBUF || name == SO_RCVBUF ||
-           name == SO_DOMAIN || name == SO_PROTOCOL || name == SO_RCVTIMEO || name == SO_SNDTIMEO ||
-           name == SO_ACCEPTCONN;
+    static const uint8_t known[] = {
+        SO_TYPE,     SO_ERROR,      SO_SNDBUF,    SO_RCVBUF,    SO_DOMAIN, SO_PROTOCOL,  SO_RCVTIMEO,
+        SO_SNDTIMEO, SO_ACCEPTCONN, SO_REUSEADDR, SO_KEEPALIVE, SO_LINGER, SO_BROADCAST, SO_RCVLOWAT,
+    };
+    return level == SOL_SOCKET && name <= UINT8_MAX && memchr(known, (int)name, sizeof known);
 }
 
 int64_t sys_getsockopt(struct linux_process *p, const uint64_t *a)
@@ -175,6 +217,8 @@ int64_t sys_getsockopt(struct linux_process *p, const uint64_t *a)
         return -ENOPROTOOPT;
     if (!copy_in(p, a[4], &room, sizeof room))
         return -EFAULT;
+    if ((int32_t)room < 0)
+        return -EINVAL;
     if (getsockopt(d->host, SOL_SOCKET, (int)a[2], value, &size))
         return -errno;
     size = room < size ? room : size;
