@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a process may ask and set about itself and its system: numbers, users, limits, scheduling, names.
+// What a process may ask and set about itself and its system: numbers, users, limits, priority, names.
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -126,6 +126,8 @@ int64_t sys_getegid(struct linux_process *p, const uint64_t *a)
     return getegid();
 }
 
+#define GROUPS_MAX 1024 // of a process, as far as it is told
+
 // Setting is granted where it changes nothing. -1 keeps an id.
 static int64_t keep_id(const uint64_t *ids, int count, uint32_t own, uint32_t effective)
 {
@@ -204,11 +206,26 @@ int64_t sys_getresgid(struct linux_process *p, const uint64_t *a)
 
 int64_t sys_getgroups(struct linux_process *p, const uint64_t *a)
 {
-    gid_t groups[1024];
-    int size = (int)a[0], count = getgroups(1024, groups);
+    gid_t groups[GROUPS_MAX];
+    int size = (int)a[0], count = getgroups(GROUPS_MAX, groups);
     if (count < 0 || size < 0 || (size && size < count))
         return -EINVAL;
     return size && !copy_out(p, a[1], groups, (uint64_t)count * 4) ? -EFAULT : count;
+}
+
+// Granted where it changes nothing, as for the ids above.
+int64_t sys_setgroups(struct linux_process *p, const uint64_t *a)
+{
+    gid_t now[GROUPS_MAX], wanted[GROUPS_MAX];
+    const int count = getgroups(GROUPS_MAX, now);
+    if (geteuid())
+        return -EPERM;
+    if ((uint32_t)a[0] > GROUPS_MAX)
+        return -EINVAL;
+    const uint64_t size = (uint32_t)a[0] * sizeof *wanted;
+    if (!copy_in(p, a[1], wanted, size))
+        return -EFAULT;
+    return (int)a[0] == count && !memcmp(now, wanted, size) ? 0 : -EPERM;
 }
 
 int64_t sys_capget(struct linux_process *p, const uint64_t *a)
@@ -342,7 +359,7 @@ int64_t sys_getrusage(struct linux_process *p, const uint64_t *a)
     return copy_out(p, a[1], &usage, sizeof usage) ? 0 : -EFAULT;
 }
 
-// ---- scheduling: one processor, one policy ----
+// ---- priority ----
 
 int64_t sys_getpriority(struct linux_process *p, const uint64_t *a)
 {
@@ -364,74 +381,6 @@ int64_t sys_setpriority(struct linux_process *p, const uint64_t *a)
     if (!p->owns_host || (int)a[0] != PRIO_PROCESS)
         return -EPERM;
     return setpriority(PRIO_PROCESS, 0, (int)a[2]) ? -errno : 0;
-}
-
-int64_t sys_sched_setparam(struct linux_process *p, const uint64_t *a)
-{
-    int32_t priority;
-    if (!copy_in(p, a[1], &priority, 4))
-        return -EFAULT;
-    return priority ? -EINVAL : 0;
-}
-
-int64_t sys_sched_getparam(struct linux_process *p, const uint64_t *a)
-{
-    int32_t priority = 0;
-    return copy_out(p, a[1], &priority, 4) ? 0 : -EFAULT;
-}
-
-int64_t sys_sched_setscheduler(struct linux_process *p, const uint64_t *a)
-{
-    (void)p;
-    return a[1] == 0 ? 0 : -EPERM;
-}
-
-int64_t sys_sched_getscheduler(struct linux_process *p, const uint64_t *a)
-{
-    (void)p, (void)a;
-    return 0;
-}
-
-int64_t sys_sched_get_priority_max(struct linux_process *p, const uint64_t *a)
-{
-    (void)p;
-    return a[0] == 1 || a[0] == 2 ? 99 : a[0] == 0 || a[0] == 3 || a[0] == 5 ? 0 : -EINVAL;
-}
-
-int64_t sys_sched_get_priority_min(struct linux_process *p, const uint64_t *a)
-{
-    (void)p;
-    return a[0] == 1 || a[0] == 2 ? 1 : a[0] == 0 || a[0] == 3 || a[0] == 5 ? 0 : -EINVAL;
-}
-
-int64_t sys_sched_rr_get_interval(struct linux_process *p, const uint64_t *a)
-{
-    const int64_t interval[2] = {0, 4000000};
-    return copy_out(p, a[1], interval, sizeof interval) ? 0 : -EFAULT;
-}
-
-int64_t sys_sched_getaffinity(struct linux_process *p, const uint64_t *a)
-{
-    const uint64_t mask = 1;
-    if (a[1] < sizeof mask || a[1] % sizeof mask)
-        return -EINVAL;
-    if ((int)a[0] && !process_may_name(p, (int)a[0]))
-        return -ESRCH;
-    return copy_out(p, a[2], &mask, sizeof mask) ? (int64_t)sizeof mask : -EFAULT;
-}
-
-int64_t sys_sched_setaffinity(struct linux_process *p, const uint64_t *a)
-{
-    uint8_t first = 0;
-    if (a[1] && !copy_in(p, a[2], &first, 1))
-        return -EFAULT;
-    return first & 1 ? 0 : -EINVAL;
-}
-
-int64_t sys_getcpu(struct linux_process *p, const uint64_t *a)
-{
-    const uint32_t zero = 0;
-    return (!a[0] || copy_out(p, a[0], &zero, 4)) && (!a[1] || copy_out(p, a[1], &zero, 4)) ? 0 : -EFAULT;
 }
 
 int64_t sys_membarrier(struct linux_process *p, const uint64_t *a)
@@ -529,11 +478,13 @@ int64_t sys_prctl(struct linux_process *p, const uint64_t *a)
         return copy_out(p, a[1], &value, sizeof value) ? 0 : -EFAULT;
     case PR_GET_DUMPABLE: return 1;
     case PR_SET_DUMPABLE: return a[1] <= 1 ? 0 : -EINVAL;
-    case PR_GET_KEEPCAPS: return 0;
+    case PR_GET_KEEPCAPS:
+    case PR_GET_SECUREBITS:
+    case PR_GET_SECCOMP: return 0;
     case PR_SET_NO_NEW_PRIVS: return a[1] == 1 ? 0 : -EINVAL;
     case PR_GET_NO_NEW_PRIVS: return 1;
-    case PR_GET_TIMERSLACK: return 50000;
-    case PR_SET_TIMERSLACK: return 0;
+    case PR_GET_TIMERSLACK: return p->owns_host ? prctl(PR_GET_TIMERSLACK) : 50000;
+    case PR_SET_TIMERSLACK: return p->owns_host && prctl(PR_SET_TIMERSLACK, a[1]) ? -errno : 0;
     default: return -EINVAL;
     }
 }
