@@ -193,9 +193,17 @@ static int64_t sleep_for(struct linux_process *p, int clock, bool absolute, uint
     uint64_t left;
     if (!copy_in(p, request, &t, sizeof t))
         return -EFAULT;
-    if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME &&
-         clock != CLOCK_TAI))
-        return clock == CLOCK_PROCESS_CPUTIME_ID ? -EOPNOTSUPP : -EINVAL;
+    switch (clock) {
+    case CLOCK_REALTIME:
+    case CLOCK_MONOTONIC:
+    case CLOCK_BOOTTIME:
+    case CLOCK_TAI: break;
+    case CLOCK_REALTIME_COARSE:
+    case CLOCK_MONOTONIC_COARSE:
+    case CLOCK_MONOTONIC_RAW:
+    case CLOCK_PROCESS_CPUTIME_ID: return -EOPNOTSUPP;
+    default: return -EINVAL;
+    }
     int64_t result = clock_sleep(p, clock, absolute, &t, &left);
     if (absolute || result != RESTART_UNHANDLED || !remaining || !signal_due(p))
         return result;

@@ -61,7 +61,9 @@ int descriptor_add_pair(struct linux_process *p, const int host[2], bool close_o
 {
     int guest[2], result = 0;
     for (int i = 0; i < 2; i++) {
-        guest[i] = descriptor_add_host(p->files, host[i], close_on_exec);
+        struct descriptor d = {.kind = DESCRIPTOR_FILE, .host = host[i], .close_on_exec = close_on_exec};
+        d.may_change = true; // mode, owner and times of what has no name
+        guest[i] = descriptor_add(p->files, &d, 0);
         result = guest[i] < 0 ? guest[i] : result;
     }
     if (!result && !copy_out(p, address, guest, sizeof guest))

@@ -2,6 +2,7 @@
 // ioctl: terminals, and the device page. Only requests that are known to be harmless reach the host (one that
 // is not: TIOCSTI types into the host's terminal).
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <termios.h>
@@ -46,11 +47,20 @@ static int64_t set_group(struct linux_process *p, int host, uint64_t address)
     return blocking_call(p, true, SYS_ioctl, host, TIOCSPGRP, (long)&group, 0, 0, 0);
 }
 
+// The descriptor names a file without opening it.
+static bool opens_nothing(const struct descriptor *d)
+{
+    const int flags = d->host < 0 ? -1 : fcntl(d->host, F_GETFL);
+    return flags >= 0 && flags & O_PATH;
+}
+
 int64_t sys_ioctl(struct linux_process *p, const uint64_t *a)
 {
     struct descriptor *d = descriptor_get(p->files, a[0]);
     uint64_t request = (uint32_t)a[1], termios = sizeof(struct guest_termios);
     if (!d)
+        return -EBADF;
+    if (d->kind != DESCRIPTOR_DEVICE && opens_nothing(d))
         return -EBADF;
     if (request == FIOCLEX || request == FIONCLEX) {
         d->close_on_exec = request == FIOCLEX;
@@ -58,6 +68,8 @@ int64_t sys_ioctl(struct linux_process *p, const uint64_t *a)
     }
     if (d->kind == DESCRIPTOR_DEVICE)
         return devices_ioctl(p->guest, (uint32_t)request, a[2]);
+    if (request == FIONBIO && d->host >= 0)
+        return pass(p, d->host, request, a[2], sizeof(int), true, false);
     if (d->kind != DESCRIPTOR_FILE)
         return -ENOTTY;
     switch (request) {
@@ -76,7 +88,6 @@ int64_t sys_ioctl(struct linux_process *p, const uint64_t *a)
     case TIOCOUTQ:
     case TIOCGPGRP:
     case TIOCGSID: return pass(p, d->host, request, a[2], sizeof(int), false, true);
-    case FIONBIO: return pass(p, d->host, request, a[2], sizeof(int), true, false);
     case TIOCSPGRP: return p->owns_host ? set_group(p, d->host, a[2]) : -ENOTTY;
     case TCSBRK:
     case TCSBRKP:

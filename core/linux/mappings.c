@@ -263,12 +263,11 @@ int64_t sys_madvise(struct linux_process *p, const uint64_t *a)
         return 0;
     if (!in_space(a[0], length))
         return -ENOMEM;
-    if ((int)a[2] != MADV_DONTNEED) // the only one that a program can see the effect of
-        return 0;
     for (uint64_t at = a[0]; at < a[0] + length; at += GUEST_PAGE)
         if (!m->pages[at / GUEST_PAGE])
             return -ENOMEM;
-    return memory_discard(m, a[0], length);
+    // That is the only one that a program can see the effect of.
+    return (int)a[2] == MADV_DONTNEED ? memory_discard(m, a[0], length) : 0;
 }
 
 int64_t sys_msync(struct linux_process *p, const uint64_t *a)
