@@ -5,8 +5,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -274,6 +276,15 @@ static void system_calls(void)
     expect("typing", ioctl(0, TIOCSTI, "x") < 0);
     expect("another program", execl("/bin/sh", "sh", "-c", "echo escaped", NULL) < 0);
     expect("unknown calls", syscall(9999) < 0 && errno == ENOSYS && syscall(-1) < 0);
+    int pair[2];
+    socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+    expect("urgent bytes", send(pair[0], "ab", 2, MSG_OOB) < 0 && errno == EOPNOTSUPP);
+    expect("and their answer", recv(pair[1], &byte, 1, MSG_OOB | MSG_DONTWAIT) < 0 && errno == EOPNOTSUPP);
+    expect("a name that others reach", bind(pair[0], (void *)&(struct sockaddr_un){AF_UNIX, "name"}, 10) < 0);
+    expect("another's socket", connect(pair[0], (void *)&(struct sockaddr_un){AF_UNIX, "name"}, 10) < 0);
+    expect("other groups", setgroups(1, &(gid_t){54321}) < 0 && errno == EPERM);
+    expect("a higher priority",
+           sched_setscheduler(0, SCHED_RR, &(struct sched_param){1}) < 0 && errno == EPERM);
     expect("io_uring", syscall(425, 8, &v) < 0);
     expect("bpf", syscall(SYS_bpf, 0, &v, 8) < 0);
     expect("host descriptors", fcntl(100, F_GETFD) < 0);

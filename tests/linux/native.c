@@ -2,16 +2,24 @@
 // What qemu 7.2 has otherwise than Linux: compared with the same program natively.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,6 +69,10 @@ static void advice(void)
     SHOW(madvise(area, 4096, -1));
     SHOW(madvise(area + 1, 4096, MADV_DONTNEED));
     SHOW(madvise(area, 4096, MADV_FREE));
+    SHOW(munmap(area + 8192, 4096));
+    const int all[] = {MADV_NORMAL, MADV_WILLNEED, MADV_DONTNEED, MADV_FREE, MADV_COLD};
+    for (int i = 0; i < 5; i++)
+        SHOW(madvise(area, 65536, all[i]));
 }
 
 // A signal that comes just before a program waits for the other end of a pipe, at some time while it
@@ -325,9 +337,175 @@ static void processor_time(void)
     }
 }
 
-int main(void)
+// Who asks about which process, and what needs no rights.
+static void scheduling(void)
 {
+    const struct sched_param zero = {0}, one = {1};
+    struct sched_param got = {77};
+    struct timespec t;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(0, &set);
+    const int pids[] = {-1, 99999999, 0, getpid()};
+    for (int i = 0; i < 4; i++) {
+        const int pid = pids[i];
+        printf("pid %s\n", (const char *[]){"-1", "unknown", "0", "own"}[i]);
+        SHOW(sched_getscheduler(pid));
+        SHOW(sched_getparam(pid, &got));
+        SHOW(sched_getparam(pid, NULL));
+        SHOW(syscall(SYS_sched_getparam, pid, 1));
+        SHOW(sched_setscheduler(pid, SCHED_OTHER, &zero));
+        SHOW(sched_setscheduler(pid, SCHED_OTHER, &one));
+        SHOW(sched_setscheduler(pid, SCHED_OTHER, NULL));
+        SHOW(sched_setscheduler(pid, 77, &zero));
+        SHOW(sched_setscheduler(pid, -1, &zero));
+        SHOW(sched_setscheduler(pid, SCHED_FIFO, &zero));
+        SHOW(sched_setparam(pid, &zero));
+        SHOW(sched_setparam(pid, &one));
+        SHOW(sched_setparam(pid, NULL));
+        SHOW(sched_rr_get_interval(pid, &t));
+        SHOW(sched_setaffinity(pid, sizeof set, &set));
+    }
+    printf("%d\n", got.sched_priority);
+    for (int policy = -1; policy < 7; policy++) {
+        printf("policy %d\n", policy);
+        SHOW(sched_get_priority_min(policy));
+        SHOW(sched_get_priority_max(policy));
+    }
+    const int policies[] = {SCHED_BATCH, SCHED_IDLE, SCHED_OTHER};
+    for (int i = 0; i < 3; i++) {
+        int status;
+        SHOW(sched_setscheduler(0, policies[i], &zero));
+        SHOW(sched_getscheduler(0));
+        fflush(stdout);
+        if (!fork())
+            _exit(sched_getscheduler(getpid()));
+        wait(&status);
+        printf("a child's %d\n", WEXITSTATUS(status));
+    }
+    gid_t groups[64];
+    SHOW(setgroups(70000, groups));
+    SHOW(setgroups((size_t)getgroups(64, groups), groups));
+}
+
+// How much of a script's first line is looked at. The program is run as the scripts' interpreter, too.
+static void script_lines(char *own)
+{
+    char name[] = "./interpreter", line[700];
+    SHOW(symlink(own, name));
+    for (int i = 0; i < 9; i++) {
+        int n = sprintf(line, "#!%s ", i == 5 || i == 6 ? "" : name);
+        if (i < 5)
+            n += sprintf(line + n, "%0*d", (int[]){239, 240, 241, 300, 241}[i], 1);
+        else if (i < 7)
+            n = sprintf(line, "#!%*s%s", (int[]){220, 300}[i - 5], "", name);
+        else
+            n = sprintf(line, "#!%s%*sword", name, (int[]){200, 300}[i - 7], "");
+        if (i != 4)
+            line[n++] = '\n';
+        const int script = open("line", O_WRONLY | O_CREAT | O_TRUNC, 0700);
+        SHOW(write(script, line, (size_t)n));
+        close(script);
+        fflush(stdout);
+        if (!fork()) {
+            execl("line", "line", "further", NULL);
+            printf("%s\n", strerrorname_np(errno));
+            fflush(stdout);
+            _exit(0);
+        }
+        wait(NULL);
+    }
+    unlink(name);
+    unlink("line");
+}
+
+static int as_interpreter(char **arguments)
+{
+    for (; *arguments; arguments++)
+        printf("%zu %.20s\n", strlen(*arguments), *arguments);
+    return 0;
+}
+
+// More at once than an answer usually has.
+static void many_events(void)
+{
+    static struct epoll_event events[1000];
+    const int e = epoll_create1(0);
+    for (int i = 0; i < 400; i++)
+        epoll_ctl(e, EPOLL_CTL_ADD, eventfd(1, 0), &(struct epoll_event){EPOLLIN, {.u32 = 1}});
+    SHOW(epoll_wait(e, events, 1000, 0));
+    SHOW(epoll_wait(e, events, 300, 0));
+    SHOW(epoll_wait(e, events, INT_MAX, 0));
+    struct timespec none = {0, 0}, wrong = {0, 1000000000};
+    SHOW(syscall(SYS_epoll_pwait2, e, events, 1000, &none, NULL, 8));
+    SHOW(syscall(SYS_epoll_pwait2, e, events, 1000, NULL, NULL, 8));
+    SHOW(syscall(SYS_epoll_pwait2, e, events, 1000, &wrong, NULL, 8));
+    for (int i = 0; i <= 400; i++)
+        close(e + i);
+}
+
+// What has no name but a descriptor.
+static void nameless(void)
+{
+    int pair[2], ends[2], value = 1, none = -1;
+    struct stat status;
+    char text[16];
+    SHOW(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+    SHOW(pipe(ends));
+    SHOW(fchmod(ends[0], 0640));
+    SHOW(fstat(ends[1], &status));
+    printf("%o\n", status.st_mode);
+    SHOW(fchown(pair[0], -1, -1));
+    SHOW(futimens(ends[1], NULL));
+    SHOW(listen(pair[0], 1));
+    SHOW(accept(pair[0], NULL, NULL));
+    SHOW(accept4(pair[0], NULL, NULL, 0));
+    const int others[] = {-1, ends[0]};
+    for (int i = 0; i < 2; i++) {
+        struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "none"};
+        SHOW(bind(others[i], (void *)&name, sizeof name));
+        SHOW(listen(others[i], 1));
+        SHOW(accept(others[i], NULL, NULL));
+        SHOW(connect(others[i], (void *)&name, sizeof name));
+    }
+    for (int option = SO_REUSEADDR; option <= SO_BROADCAST; option++)
+        if (option != SO_DONTROUTE) {
+            socklen_t size = sizeof value;
+            SHOW(getsockopt(pair[0], SOL_SOCKET, option, &value, &size));
+        }
+    SHOW(getsockopt(pair[0], SOL_SOCKET, SO_TYPE, &value, (void *)&none));
+    SHOW(getsockname(pair[0], (void *)text, (void *)&none));
+    value = 1;
+    const int folder = open(".", O_RDONLY), only_named = open(".", O_PATH);
+    SHOW(ioctl(folder, FIONBIO, &value));
+    SHOW(fcntl(folder, F_GETFL) & O_NONBLOCK);
+    SHOW(ioctl(only_named, FIOCLEX));
+    SHOW(ioctl(only_named, FIONBIO, &value));
+    SHOW(ioctl(only_named, FIONREAD, &value));
+    close(folder);
+    close(only_named);
+    for (int i = 0; i < 2; i++)
+        close(pair[i]), close(ends[i]);
+    struct timespec t = {0, 1};
+    const int clocks[] = {CLOCK_REALTIME,         CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME_COARSE,
+                          CLOCK_MONOTONIC_COARSE, CLOCK_BOOTTIME,  CLOCK_TAI,           10};
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++)
+        printf("%d: %d\n", clocks[i], clock_nanosleep(clocks[i], 0, &t, NULL));
+    SHOW(prctl(PR_SET_TIMERSLACK, 70000));
+    SHOW(prctl(PR_GET_TIMERSLACK));
+    SHOW(prctl(PR_GET_SECCOMP));
+    SHOW(prctl(PR_GET_SECUREBITS));
+}
+
+int main(int count, char **arguments)
+{
+    if (count > 1)
+        return as_interpreter(arguments);
     waiting();
+    scheduling();
+    script_lines(arguments[0]);
+    many_events();
+    nameless();
     advice();
     pipes();
     own_program();
