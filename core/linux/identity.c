@@ -39,11 +39,6 @@ int64_t sys_getppid(struct linux_process *p, const uint64_t *a)
     return p->guest->config.deterministic ? 1 : getppid();
 }
 
-static int host_pid(const struct linux_process *p, int pid)
-{
-    return pid == p->pid ? 0 : pid;
-}
-
 int64_t sys_setpgid(struct linux_process *p, const uint64_t *a)
 {
     int pid = (int)a[0], group = (int)a[1];
@@ -53,7 +48,7 @@ int64_t sys_setpgid(struct linux_process *p, const uint64_t *a)
         return -ESRCH;
     if (group && group != getpgrp() && !process_may_name(p, group))
         return -EPERM;
-    return setpgid(host_pid(p, pid), host_pid(p, group)) ? -errno : 0;
+    return setpgid(process_host_pid(p, pid), process_host_pid(p, group)) ? -errno : 0;
 }
 
 int64_t sys_getpgid(struct linux_process *p, const uint64_t *a)
@@ -61,7 +56,7 @@ int64_t sys_getpgid(struct linux_process *p, const uint64_t *a)
     int pid = (int)a[0];
     if (pid && !process_may_name(p, pid))
         return -ESRCH;
-    pid_t group = getpgid(host_pid(p, pid));
+    pid_t group = getpgid(process_host_pid(p, pid));
     return group < 0 ? -errno : group == getpid() ? p->pid : group;
 }
 
@@ -70,7 +65,7 @@ int64_t sys_getsid(struct linux_process *p, const uint64_t *a)
     int pid = (int)a[0];
     if (pid && !process_may_name(p, pid))
         return -ESRCH;
-    pid_t session = getsid(host_pid(p, pid));
+    pid_t session = getsid(process_host_pid(p, pid));
     return session < 0 ? -errno : session == getpid() ? p->pid : session;
 }
 
@@ -368,7 +363,7 @@ int64_t sys_getpriority(struct linux_process *p, const uint64_t *a)
     if ((int)a[1] && !process_may_name(p, (int)a[1]))
         return -ESRCH;
     errno = 0;
-    int nice = getpriority(PRIO_PROCESS, host_pid(p, (int)a[1]));
+    int nice = getpriority(PRIO_PROCESS, process_host_pid(p, (int)a[1]));
     return nice == -1 && errno ? -errno : 20 - nice;
 }
 

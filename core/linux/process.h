@@ -83,6 +83,11 @@ struct linux_process *process_create(struct guest *g, struct error *error);
 int process_pid(struct guest *g);
 // Whether pid is the guest itself or a process that it made.
 bool process_may_name(struct linux_process *p, int pid);
+// What the host's calls name the process by: 0 is the guest itself.
+static inline int process_host_pid(const struct linux_process *p, int pid)
+{
+    return pid == p->pid ? 0 : pid;
+}
 // Ends the guest by a signal, or the host process if it is a forked child.
 void process_die(struct linux_process *p, int signal, uint64_t address, const char *what);
 // Whether the user is told of this system call for the first time, by any of the guest's processes.

@@ -5,11 +5,6 @@
 
 #include "process.h"
 
-static int host_pid(const struct linux_process *p, int pid)
-{
-    return pid == p->pid ? 0 : pid;
-}
-
 // Why the guest may not ask about pid, 0 meaning itself: 0 if it may.
 static int64_t refusal(struct linux_process *p, int pid)
 {
@@ -41,7 +36,7 @@ static int64_t set_policy(struct linux_process *p, int pid, uint64_t policy, int
     const uint64_t kind = policy & ~(uint64_t)SCHED_RESET_ON_FORK;
     if (most(kind) < 0 || kind == SCHED_DEADLINE || priority < least(kind) || priority > most(kind))
         return -EINVAL;
-    if (kind == SCHED_FIFO || kind == SCHED_RR || host_pid(p, pid))
+    if (kind == SCHED_FIFO || kind == SCHED_RR || process_host_pid(p, pid))
         return -EPERM;
     if (!p->owns_host)
         return kind == SCHED_OTHER ? 0 : -EPERM;
@@ -66,7 +61,7 @@ int64_t sys_sched_getparam(struct linux_process *p, const uint64_t *a)
     const int64_t refused = a[1] ? refusal(p, (int)a[0]) : -EINVAL;
     if (refused)
         return refused;
-    if (p->owns_host && sched_getparam(host_pid(p, (int)a[0]), &now))
+    if (p->owns_host && sched_getparam(process_host_pid(p, (int)a[0]), &now))
         return -errno;
     return copy_out(p, a[1], &now.sched_priority, 4) ? 0 : -EFAULT;
 }
@@ -87,7 +82,7 @@ int64_t sys_sched_getscheduler(struct linux_process *p, const uint64_t *a)
     const int64_t refused = refusal(p, (int)a[0]);
     if (refused || !p->owns_host)
         return refused ? refused : SCHED_OTHER;
-    const int policy = sched_getscheduler(host_pid(p, (int)a[0]));
+    const int policy = sched_getscheduler(process_host_pid(p, (int)a[0]));
     return policy < 0 ? -errno : policy;
 }
 
