@@ -61,8 +61,10 @@ int descriptor_add_pair(struct linux_process *p, const int host[2], bool close_o
 {
     int guest[2], result = 0;
     for (int i = 0; i < 2; i++) {
-        struct descriptor d = {.kind = DESCRIPTOR_FILE, .host = host[i], .close_on_exec = close_on_exec};
-        d.may_change = true; // mode, owner and times of what has no name
+        const struct descriptor d = {.kind = DESCRIPTOR_FILE,
+                                     .host = host[i],
+                                     .close_on_exec = close_on_exec,
+                                     .may_change = true}; // nobody else has it
         guest[i] = descriptor_add(p->files, &d, 0);
         result = guest[i] < 0 ? guest[i] : result;
     }
@@ -78,6 +80,13 @@ struct descriptor *descriptor_get(struct files *f, uint64_t fd)
 {
     fd = (uint32_t)fd; // the kernel's argument is an int
     return fd < DESCRIPTOR_MAX && f->table[fd].kind != DESCRIPTOR_FREE ? &f->table[fd] : NULL;
+}
+
+struct descriptor *descriptor_get_opened(struct files *f, uint64_t fd)
+{
+    struct descriptor *d = descriptor_get(f, fd);
+    const int flags = d && d->host >= 0 ? fcntl(d->host, F_GETFL) : 0;
+    return flags >= 0 && flags & O_PATH ? NULL : d;
 }
 
 bool descriptor_is_folder(const struct descriptor *d)

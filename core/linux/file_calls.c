@@ -48,8 +48,7 @@ int64_t sys_sync(struct linux_process *p, const uint64_t *a)
 
 int64_t sys_syncfs(struct linux_process *p, const uint64_t *a)
 {
-    const struct descriptor *d = descriptor_get(p->files, a[0]);
-    return d && !(fcntl(d->host, F_GETFL) & O_PATH) ? 0 : -EBADF;
+    return descriptor_get_opened(p->files, a[0]) ? 0 : -EBADF;
 }
 
 int64_t sys_fadvise64(struct linux_process *p, const uint64_t *a)
@@ -72,8 +71,8 @@ int64_t sys_flock(struct linux_process *p, const uint64_t *a)
 
 int64_t sys_fchmod(struct linux_process *p, const uint64_t *a)
 {
-    const struct descriptor *d = descriptor_get(p->files, a[0]);
-    if (!d || fcntl(d->host, F_GETFL) & O_PATH)
+    const struct descriptor *d = descriptor_get_opened(p->files, a[0]);
+    if (!d)
         return -EBADF;
     if (!d->may_change || a[1] & (S_ISUID | S_ISGID))
         return -EPERM;
@@ -82,8 +81,8 @@ int64_t sys_fchmod(struct linux_process *p, const uint64_t *a)
 
 int64_t sys_fchown(struct linux_process *p, const uint64_t *a)
 {
-    const struct descriptor *d = descriptor_get(p->files, a[0]);
-    if (!d || fcntl(d->host, F_GETFL) & O_PATH)
+    const struct descriptor *d = descriptor_get_opened(p->files, a[0]);
+    if (!d)
         return -EBADF;
     return d->may_change ? host_result(fchown(d->host, (uid_t)a[1], (gid_t)a[2])) : -EPERM;
 }

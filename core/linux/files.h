@@ -141,6 +141,8 @@ int descriptor_add_host(struct files *f, int host, bool close_on_exec);
 int descriptor_add_pair(struct linux_process *p, const int host[2], bool close_on_exec, uint64_t address);
 // The open descriptor fd, or NULL.
 struct descriptor *descriptor_get(struct files *f, uint64_t fd);
+// The same; NULL, too, of one that names a file without opening it (O_PATH).
+struct descriptor *descriptor_get_opened(struct files *f, uint64_t fd);
 bool descriptor_is_folder(const struct descriptor *d);
 int descriptor_close(struct files *f, uint64_t fd);
 // Makes a duplicate at the lowest free number from lowest on, or exactly at to (closing what is there).

@@ -121,8 +121,6 @@ int64_t sys_getegid(struct linux_process *p, const uint64_t *a)
     return getegid();
 }
 
-#define GROUPS_MAX 1024 // of a process, as far as it is told
-
 // Setting is granted where it changes nothing. -1 keeps an id.
 static int64_t keep_id(const uint64_t *ids, int count, uint32_t own, uint32_t effective)
 {

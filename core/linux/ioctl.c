@@ -2,7 +2,6 @@
 // ioctl: terminals, and the device page. Only requests that are known to be harmless reach the host (one that
 // is not: TIOCSTI types into the host's terminal).
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <termios.h>
@@ -47,20 +46,11 @@ static int64_t set_group(struct linux_process *p, int host, uint64_t address)
     return blocking_call(p, true, SYS_ioctl, host, TIOCSPGRP, (long)&group, 0, 0, 0);
 }
 
-// The descriptor names a file without opening it.
-static bool opens_nothing(const struct descriptor *d)
-{
-    const int flags = d->host < 0 ? -1 : fcntl(d->host, F_GETFL);
-    return flags >= 0 && flags & O_PATH;
-}
-
 int64_t sys_ioctl(struct linux_process *p, const uint64_t *a)
 {
-    struct descriptor *d = descriptor_get(p->files, a[0]);
+    struct descriptor *d = descriptor_get_opened(p->files, a[0]);
     uint64_t request = (uint32_t)a[1], termios = sizeof(struct guest_termios);
     if (!d)
-        return -EBADF;
-    if (d->kind != DESCRIPTOR_DEVICE && opens_nothing(d))
         return -EBADF;
     if (request == FIOCLEX || request == FIONCLEX) {
         d->close_on_exec = request == FIOCLEX;

@@ -183,8 +183,8 @@ static void write_stat(struct linux_process *p, FILE *out)
 
 static void write_users(FILE *out)
 {
-    gid_t groups[1024];
-    const int count = getgroups(1024, groups);
+    gid_t groups[GROUPS_MAX];
+    const int count = getgroups(GROUPS_MAX, groups);
     fprintf(out, "Uid:\t%u\t%u\t%u\t%u\n", getuid(), geteuid(), geteuid(), geteuid());
     fprintf(out, "Gid:\t%u\t%u\t%u\t%u\n", getgid(), getegid(), getegid(), getegid());
     fprintf(out, "FDSize:\t%d\nGroups:\t", DESCRIPTOR_MAX);

@@ -20,6 +20,7 @@
 #define GUEST_STACK_GAP 0x100000ull // kept free below the stack, as Linux does
 #define GUEST_LIMITS 16 // RLIM_NLIMITS
 #define GUEST_TIMERS 32
+#define GROUPS_MAX 1024 // of a process, as far as it is told
 
 // What a system call returns besides results and negative errnos.
 #define RESTART (-512) // interrupted by a signal: restarted if the handler says SA_RESTART, else EINTR

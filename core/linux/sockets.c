@@ -10,8 +10,6 @@
 
 #include "paths.h"
 
-// Without MSG_OOB, as Linux had it for these sockets until 5.15: a kernel's code for it is young and has let
-// programs out of their confinement.
 #define SAFE_FLAGS (MSG_PEEK | MSG_WAITALL | MSG_DONTWAIT | MSG_NOSIGNAL | MSG_TRUNC | MSG_EOR)
 
 int64_t sys_socket(struct linux_process *p, const uint64_t *a)
@@ -71,11 +69,6 @@ int64_t sys_accept(struct linux_process *p, const uint64_t *a)
     return refuse(p, a[0], -EINVAL);
 }
 
-int64_t sys_accept4(struct linux_process *p, const uint64_t *a)
-{
-    return refuse(p, a[0], -EINVAL);
-}
-
 int64_t sys_connect(struct linux_process *p, const uint64_t *a)
 {
     return refuse(p, a[0], -ECONNREFUSED);
@@ -108,14 +101,24 @@ int64_t sys_getpeername(struct linux_process *p, const uint64_t *a)
     return write_name(p, a[0], a[1], a[2]);
 }
 
+// Urgent bytes are refused, as Linux before 5.15 did for these sockets: its code for them is young and has
+// let programs out of their confinement.
+static const struct descriptor *socket_for_messages(struct linux_process *p, uint64_t fd, uint64_t flags,
+                                                    int64_t *error)
+{
+    const struct descriptor *d = socket_of(p, fd, error);
+    if (!d || !(flags & MSG_OOB))
+        return d;
+    *error = -EOPNOTSUPP;
+    return NULL;
+}
+
 int64_t sys_sendto(struct linux_process *p, const uint64_t *a)
 {
     int64_t error;
-    const struct descriptor *d = socket_of(p, a[0], &error);
+    const struct descriptor *d = socket_for_messages(p, a[0], a[3], &error);
     if (!d)
         return error;
-    if (a[3] & MSG_OOB)
-        return -EOPNOTSUPP;
     if (a[4])
         return -EISCONN;
     uint64_t length = a[2];
@@ -129,11 +132,9 @@ int64_t sys_sendto(struct linux_process *p, const uint64_t *a)
 int64_t sys_recvfrom(struct linux_process *p, const uint64_t *a)
 {
     int64_t error;
-    const struct descriptor *d = socket_of(p, a[0], &error);
+    const struct descriptor *d = socket_for_messages(p, a[0], a[3], &error);
     if (!d)
         return error;
-    if (a[3] & MSG_OOB)
-        return -EOPNOTSUPP;
     uint64_t length = a[2];
     void *bytes = memory_access_prefix(&p->guest->memory, a[1], &length, PROT_WRITE);
     if (!bytes)
@@ -159,11 +160,9 @@ static int64_t message(struct linux_process *p, const uint64_t *a, int prot, lon
     struct guest_message guest;
     struct iovec fixed[COPY_IOVECS], *more;
     int64_t result;
-    const struct descriptor *d = socket_of(p, a[0], &result);
+    const struct descriptor *d = socket_for_messages(p, a[0], a[2], &result);
     if (!d)
         return result;
-    if (a[2] & MSG_OOB)
-        return -EOPNOTSUPP;
     if (!copy_in(p, a[1], &guest, sizeof guest))
         return -EFAULT;
     if (prot == PROT_READ && guest.control_length)
