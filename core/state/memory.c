@@ -10,14 +10,8 @@
 #include "journal.h"
 #include "memory_internal.h"
 
-#define OPS_PER_PAGE (GUEST_PAGE / 4)
-#define OPS_PAGE_BYTES (OPS_PER_PAGE * sizeof(op))
 #define PAGES_BYTES (PAGE_COUNT + 1)
-#define OPS_BYTES (PAGE_COUNT * OPS_PAGE_BYTES)
 #define RESERVATION (MEMORY_GUARD + GUEST_SPACE + MEMORY_GUARD + OPS_BYTES + MEMORY_GUARD)
-#define OPS_CHUNK (GUEST_SPACE / MEMORY_OPS_CHUNKS)
-// Above this many bytes of ops the kernel drops pages faster than they can be cleared.
-#define OPS_DROP_BYTES (64 * OPS_PAGE_BYTES)
 // From this size on, private memory is taken in the host's huge pages: a fault for each small one costs 1.6
 // us.
 #define HUGE_BYTES (2ull << 20)
@@ -75,77 +69,12 @@ int memory_clear(struct memory *m)
     return 0;
 }
 
-static bool in_space(uint64_t address, uint64_t length)
-{
-    return address < GUEST_SPACE && length <= GUEST_SPACE - address;
-}
-
 // A page-aligned range that the guest may map: not empty, not below GUEST_MMAP_MIN, nor above
 // GUEST_MMAP_END.
 static bool valid_range(uint64_t address, uint64_t length)
 {
     return length && !((address | length) % GUEST_PAGE) && address >= GUEST_MMAP_MIN &&
            address < GUEST_MMAP_END && length <= GUEST_MMAP_END - address;
-}
-
-static op *page_ops(struct memory *m, uint64_t address)
-{
-    return m->ops + address / 4;
-}
-
-static uint64_t ops_bytes(uint64_t length)
-{
-    return length / 4 * sizeof(op);
-}
-
-// Makes the ops of a page-aligned, executable range such as are not decoded. Of a few pages, which may be
-// what a store wrote to, the operands stay: the store's own handler still reads them if it is in there
-// itself.
-static void clear_ops(struct memory *m, uint64_t address, uint64_t length)
-{
-    if (ops_bytes(length) >= OPS_DROP_BYTES) {
-        madvise(page_ops(m, address), ops_bytes(length), MADV_DONTNEED);
-        return;
-    }
-    for (uint64_t i = 0; i < length / 4; i++)
-        page_ops(m, address)[i].handler = 0;
-}
-
-// Ends the executable state of those pages of the range that have it.
-static void withdraw_ops(struct memory *m, uint64_t address, uint64_t length)
-{
-    for (uint64_t at = address; m->on_forget && at < address + length; at += GUEST_PAGE)
-        if (m->pages[at / GUEST_PAGE] & MEMORY_CODE)
-            m->on_forget(m->owner, at, GUEST_PAGE);
-    uint64_t end = address + length;
-    while (address < end) {
-        uint64_t run = address;
-        while (run < end && m->pages[run / GUEST_PAGE] & PROT_EXEC)
-            run += GUEST_PAGE;
-        if (run > address)
-            madvise(page_ops(m, address), ops_bytes(run - address), MADV_DONTNEED);
-        address = run + GUEST_PAGE;
-    }
-}
-
-// Makes the ops of the range accessible. They stay so: there are too few chunks to be short of mappings.
-static int grant_ops(struct memory *m, uint64_t address, uint64_t length)
-{
-    for (uint64_t i = address / OPS_CHUNK; i <= (address + length - 1) / OPS_CHUNK; i++) {
-        if (m->has_ops[i])
-            continue;
-        int error = reservation_protect(&m->host, (uint8_t *)page_ops(m, i * OPS_CHUNK), ops_bytes(OPS_CHUNK),
-                                        PROT_READ | PROT_WRITE);
-        if (error)
-            return error;
-        m->has_ops[i] = true;
-    }
-    return 0;
-}
-
-static void set_pages(struct memory *m, uint64_t address, uint64_t length, uint8_t value)
-{
-    memset(m->pages + address / GUEST_PAGE, value, length / GUEST_PAGE);
 }
 
 // ---- the host's mappings ----
@@ -156,11 +85,11 @@ static bool has_room(const struct memory *m, int64_t seams)
     return seams + m->host.limit / 32 <= reservation_room(&m->host);
 }
 
-// Between seams all pages have the same protection, that for the sake of decoded code left out.
-static bool recount(struct memory *m)
+bool memory_recount(struct memory *m)
 {
     if (!reservation_has_changed(&m->host) || !reservation_recount(&m->host))
         return false;
+    // Between seams all pages have the same protection, that for the sake of decoded code left out.
     for (uint64_t i = 1; i < PAGE_COUNT; i++)
         if (host_prot(m->pages[i] ^ m->pages[i - 1]))
             reservation_add_seam(&m->host, m->base + i * GUEST_PAGE);
@@ -177,7 +106,7 @@ static bool affords(struct memory *m, uint64_t address, uint64_t length, bool fr
             seams -= reservation_seams_inside(&m->host, m->base + address, length);
         if (seams <= 0 || has_room(m, seams))
             return true;
-    } while (recount(m));
+    } while (memory_recount(m));
     return false;
 }
 
@@ -196,8 +125,6 @@ bool memory_protect_host(struct memory *m, uint64_t *start, uint64_t *end, int p
 
 // ---- the journal ----
 
-static void forget_ops(struct memory *m, uint64_t address, uint64_t end);
-
 // Whether the page is write-protected until the journal has noted it.
 static bool is_closed(const struct memory *m, uint64_t address)
 {
@@ -212,12 +139,11 @@ static bool open_pages(struct memory *m, uint64_t start, uint64_t end)
     if (!memory_protect_host(m, &start, &end, PROT_READ | PROT_WRITE))
         return false;
     journal_note(m, start, end - start);
-    forget_ops(m, start, end);
+    memory_forget_ops(m, start, end);
     return true;
 }
 
-// What is in the range is about to change, or how it may be accessed.
-static void note(struct memory *m, uint64_t address, uint64_t length)
+void memory_note_change(struct memory *m, uint64_t address, uint64_t length)
 {
     for (uint64_t at = address, end = address + length; m->journal && at < end;) {
         uint64_t run = at;
@@ -259,13 +185,13 @@ static int map(struct memory *m, uint64_t address, uint64_t length, int prot, in
         return -ENOMEM;
     int error = fd >= 0 ? try_file(length, host_prot(prot), flags, fd, offset) : 0;
     if (!error && prot & PROT_EXEC)
-        error = grant_ops(m, address, length);
+        error = memory_grant_ops(m, address, length);
     if (error)
         return error;
-    note(m, address, length);
+    memory_note_change(m, address, length);
     if (kind & MEMORY_SHARED && m->journal)
         m->journal->lost = true;
-    withdraw_ops(m, address, length);
+    memory_withdraw_ops(m, address, length);
     m->mapped -= old;
     m->used = true;
     set_pages(m, address, length, 0);
@@ -312,10 +238,10 @@ static int unmap(struct memory *m, uint64_t address, uint64_t length)
     length = end - address;
     if (!length)
         return 0;
-    note(m, address, length);
+    memory_note_change(m, address, length);
     if (!affords(m, address, length, true) || reservation_drop(&m->host, m->base + address, length))
         return -ENOMEM;
-    withdraw_ops(m, address, length);
+    memory_withdraw_ops(m, address, length);
     m->mapped -= memory_counted(m, address, length);
     set_pages(m, address, length, 0);
     return 0;
@@ -380,10 +306,10 @@ static int protect_range(struct memory *m, uint64_t address, uint64_t length, in
     if ((new > old && !memory_within_limit(m, m->mapped - old + new)) ||
         (from < to && !affords(m, from, to - from, false)))
         return -ENOMEM;
-    int error = prot & PROT_EXEC ? grant_ops(m, address, length) : 0;
+    int error = prot & PROT_EXEC ? memory_grant_ops(m, address, length) : 0;
     if (error)
         return error;
-    note(m, address, length);
+    memory_note_change(m, address, length);
     if (prot & PROT_WRITE)
         memory_forget_code(m, address, length);
     error = from < to ? protect(m, from, &to, prot) : 0;
@@ -394,7 +320,7 @@ static int protect_range(struct memory *m, uint64_t address, uint64_t length, in
         old = memory_counted(m, address, length);
     }
     if (!(prot & PROT_EXEC))
-        withdraw_ops(m, address, length);
+        memory_withdraw_ops(m, address, length);
     for (uint64_t i = address / GUEST_PAGE; i < end / GUEST_PAGE; i++)
         m->pages[i] = protected(m->pages[i], prot);
     m->mapped += memory_counted(m, address, length) - old;
@@ -413,14 +339,14 @@ int memory_move(struct memory *m, uint64_t from, uint64_t length, uint64_t to)
         return -EINVAL;
     memory_note_unlisted(m);
     while (!has_room(m, reservation_seams_inside(&m->host, m->base + from, length) + 4))
-        if (!recount(m))
+        if (!memory_recount(m))
             return -ENOMEM;
     for (uint64_t at = 0; at < length; at += GUEST_PAGE)
-        if (m->pages[(from + at) / GUEST_PAGE] & PROT_EXEC && grant_ops(m, to + at, GUEST_PAGE))
+        if (m->pages[(from + at) / GUEST_PAGE] & PROT_EXEC && memory_grant_ops(m, to + at, GUEST_PAGE))
             return -ENOMEM;
     memory_forget_code(m, from, length);
-    note(m, from, length);
-    note(m, to, length);
+    memory_note_change(m, from, length);
+    memory_note_change(m, to, length);
     if (memory_unmap(m, to, length))
         return -ENOMEM;
     int error = reservation_move(&m->host, m->base + from, length, m->base + to);
@@ -459,100 +385,6 @@ uint64_t memory_find_free(const struct memory *m, uint64_t length, uint64_t ceil
     return 0;
 }
 
-// Forgets the decoded ops of the pages of the range that have any.
-static void forget_ops(struct memory *m, uint64_t address, uint64_t end)
-{
-    while (address < end) {
-        uint8_t first = m->pages[address / GUEST_PAGE];
-        uint64_t run = address + GUEST_PAGE;
-        while (run < end && m->pages[run / GUEST_PAGE] == first)
-            run += GUEST_PAGE;
-        if (first & MEMORY_CODE) {
-            if (first & PROT_EXEC)
-                clear_ops(m, address, run - address);
-            if (m->on_forget)
-                m->on_forget(m->owner, address, run - address);
-            set_pages(m, address, run - address, first & ~MEMORY_CODE);
-        }
-        address = run;
-    }
-}
-
-void memory_forget_code(struct memory *m, uint64_t address, uint64_t length)
-{
-    if (!length || !in_space(address, length))
-        return;
-    uint64_t end = (address + length + GUEST_PAGE - 1) & ~(GUEST_PAGE - 1);
-    address &= ~(GUEST_PAGE - 1);
-    while (address < end) {
-        uint8_t first = m->pages[address / GUEST_PAGE];
-        uint64_t run = address + GUEST_PAGE;
-        if (first & MEMORY_CODE) {
-            while (run < end && m->pages[run / GUEST_PAGE] == first)
-                run += GUEST_PAGE;
-            if (first & PROT_WRITE) {
-                memory_protect_host(m, &address, &run, host_prot(first));
-                note(m, address, run - address);
-            }
-            forget_ops(m, address, run);
-        }
-        address = run;
-    }
-}
-
-void memory_invalidate_code(struct memory *m, uint64_t address)
-{
-    memory_forget_code(m, address, 1);
-    if (address >= GUEST_SPACE || !(m->pages[address / GUEST_PAGE] & MEMORY_SHARED))
-        return;
-    for (uint64_t at = m->shared_code; at < m->shared_code_end; at += GUEST_PAGE)
-        if (m->pages[at / GUEST_PAGE] & MEMORY_SHARED)
-            memory_forget_code(m, at, GUEST_PAGE);
-    m->shared_code = m->shared_code_end = 0;
-}
-
-// Takes back the mappings that protect code which the guest may write. It is decoded again when it runs.
-static void forget_written_code(struct memory *m)
-{
-    for (uint64_t i = 0; i < PAGE_COUNT; i++)
-        if (m->pages[i] & MEMORY_CODE && m->pages[i] & PROT_WRITE)
-            memory_forget_code(m, i * GUEST_PAGE, GUEST_PAGE);
-    recount(m);
-}
-
-static void note_shared_code(struct memory *m, uint64_t page)
-{
-    const bool is_first = !m->shared_code_end;
-    if (is_first || page < m->shared_code)
-        m->shared_code = page;
-    if (is_first || page >= m->shared_code_end)
-        m->shared_code_end = page + GUEST_PAGE;
-}
-
-bool memory_mark_code(struct memory *m, uint64_t pc)
-{
-    if (pc >= GUEST_SPACE)
-        return false;
-    uint8_t page = m->pages[pc / GUEST_PAGE];
-    if (!(page & PROT_EXEC))
-        return false;
-    if (page & MEMORY_CODE)
-        return true;
-    uint64_t start = pc & ~(GUEST_PAGE - 1), end = start + GUEST_PAGE;
-    if (page & PROT_WRITE) {
-        if (reservation_has_changed(&m->host) && reservation_room(&m->host) < 2)
-            forget_written_code(m);
-        if (!memory_protect_host(m, &start, &end, PROT_READ))
-            return false;
-    }
-    for (uint64_t at = start; at < end; at += GUEST_PAGE) {
-        m->pages[at / GUEST_PAGE] |= MEMORY_CODE;
-        if (m->pages[at / GUEST_PAGE] & MEMORY_SHARED)
-            note_shared_code(m, at);
-    }
-    return true;
-}
-
 // Pages of one such block are opened together.
 #define OPENED_TOGETHER (8 * GUEST_PAGE)
 
@@ -585,7 +417,7 @@ int memory_discard(struct memory *m, uint64_t address, uint64_t length)
 {
     memory_note_drop(m, length);
     memory_forget_code(m, address, length);
-    note(m, address, length);
+    memory_note_change(m, address, length);
     int result = madvise(m->base + address, length, MADV_DONTNEED) ? -errno : 0;
     for (uint64_t i = address / GUEST_PAGE; i < (address + length) / GUEST_PAGE && !result; i++) {
         if (m->pages[i] & MEMORY_FILE || !(m->pages[i] & MEMORY_HELD))

@@ -10,6 +10,18 @@
 
 #define PAGE_COUNT (GUEST_SPACE / GUEST_PAGE)
 #define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
+#define OPS_PAGE_BYTES (GUEST_PAGE / 4 * sizeof(op))
+#define OPS_BYTES (PAGE_COUNT * OPS_PAGE_BYTES)
+
+static inline bool in_space(uint64_t address, uint64_t length)
+{
+    return address < GUEST_SPACE && length <= GUEST_SPACE - address;
+}
+
+static inline void set_pages(struct memory *m, uint64_t address, uint64_t length, uint8_t value)
+{
+    memset(m->pages + address / GUEST_PAGE, value, length / GUEST_PAGE);
+}
 
 // The protection that the host gives to a page that the guest may use so.
 static inline int host_prot(int prot)
@@ -43,6 +55,20 @@ void memory_note_drop(struct memory *m, uint64_t length);
 // Changes the protection of [*start, *end), whose pages have the same, for the host's own sake. Where there
 // is no room for new seams, of everything up to the next ones. Async-signal-safe.
 bool memory_protect_host(struct memory *m, uint64_t *start, uint64_t *end, int prot);
+
+// For the journal: what is in the range is about to change, or how it may be accessed.
+void memory_note_change(struct memory *m, uint64_t address, uint64_t length);
+
+// Looks for seams that the host does not have any more. False if too little has changed for that.
+bool memory_recount(struct memory *m);
+
+// memory_code.c: makes the ops of the range accessible, which stay so: there are too few chunks to be short
+// of mappings. 0 or a negative errno.
+int memory_grant_ops(struct memory *m, uint64_t address, uint64_t length);
+// Ends the executable state of those pages of the range that have it.
+void memory_withdraw_ops(struct memory *m, uint64_t address, uint64_t length);
+// Forgets the decoded ops of the pages of the range that have any, and leaves the host's protection as it is.
+void memory_forget_ops(struct memory *m, uint64_t address, uint64_t end);
 
 // The host is about to write there for the guest, who may.
 void memory_open(struct memory *m, uint64_t address, uint64_t length);
