@@ -175,7 +175,7 @@ int64_t sys_mprotect(struct linux_process *p, const uint64_t *a)
     return memory_protect(&p->guest->memory, a[0], length, (int)a[2]);
 }
 
-// Whether all of the range is mapped, and of private zeroed memory only, so that it can grow.
+// Whether all of the range is mapped, and can grow if it has to.
 static int check_source(const struct memory *m, uint64_t address, uint64_t length, bool grows)
 {
     if (!in_space(address, length))
@@ -183,10 +183,18 @@ static int check_source(const struct memory *m, uint64_t address, uint64_t lengt
     for (uint64_t i = address / GUEST_PAGE; i < (address + length) / GUEST_PAGE; i++) {
         if (!m->pages[i])
             return -EFAULT;
-        if (grows && m->pages[i] & MEMORY_FILE)
+        if (grows && (m->pages[i] & (MEMORY_FILE | MEMORY_SHARED)) == MEMORY_FILE)
             return -ENOMEM; // the file is not known any more
     }
     return 0;
+}
+
+// Maps what comes behind the page last. 0 or a negative errno.
+static int map_behind(struct memory *m, uint64_t last, uint64_t address, uint64_t length)
+{
+    const uint8_t page = m->pages[last / GUEST_PAGE];
+    return page & MEMORY_SHARED ? memory_continue_file(m, address, length, last)
+                                : memory_map(m, address, length, page & (PROT_READ | PROT_WRITE | PROT_EXEC));
 }
 
 int64_t sys_mremap(struct linux_process *p, const uint64_t *a)
@@ -211,12 +219,12 @@ int64_t sys_mremap(struct linux_process *p, const uint64_t *a)
             return result;
         old = new;
     }
-    int prot = m->pages[from / GUEST_PAGE] & (PROT_READ | PROT_WRITE | PROT_EXEC);
+    const uint64_t last = from + old - GUEST_PAGE;
     if (!fixed) {
         if (new == old)
             return (int64_t)from;
         if (from + new <= p->stack_low - GUEST_STACK_GAP && is_free(m, from + old, new - old)) {
-            result = memory_map(m, from + old, new - old, prot);
+            result = map_behind(m, last, from + old, new - old);
             return result ? result : (int64_t)from;
         }
         to = flags & MREMAP_MAYMOVE ? find_free(p, new) : 0;
@@ -224,7 +232,7 @@ int64_t sys_mremap(struct linux_process *p, const uint64_t *a)
             return -ENOMEM;
     }
     if (new > old) {
-        result = memory_map(m, to + old, new - old, prot); // fails here if it exceeds the limit
+        result = map_behind(m, last, to + old, new - old); // fails here if it exceeds the limit
         if (result)
             return result;
     }

@@ -172,9 +172,16 @@ static int try_file(uint64_t length, int prot, int flags, int fd, uint64_t offse
     return 0;
 }
 
-// The part that memory_map and memory_map_file share.
-static int map(struct memory *m, uint64_t address, uint64_t length, int prot, int flags, int fd,
-               uint64_t offset, uint8_t kind)
+// What is mapped: mmap's arguments, or what comes behind a page that is mapped already.
+struct source {
+    int flags, fd; // fd is -1 where there is none
+    uint64_t offset;
+    uint8_t *last; // or NULL
+};
+
+// The part that memory_map, memory_map_file and memory_continue_file share.
+static int map(struct memory *m, uint64_t address, uint64_t length, int prot, struct source source,
+               uint8_t kind)
 {
     if (!valid_range(address, length))
         return -EINVAL;
@@ -183,7 +190,9 @@ static int map(struct memory *m, uint64_t address, uint64_t length, int prot, in
     uint64_t new = is_counted((uint8_t)(prot | kind)) ? length : 0;
     if ((new > old && !memory_within_limit(m, m->mapped - old + new)) || !affords(m, address, length, true))
         return -ENOMEM;
-    int error = fd >= 0 ? try_file(length, host_prot(prot), flags, fd, offset) : 0;
+    int error = 0;
+    if (source.fd >= 0)
+        error = try_file(length, host_prot(prot), source.flags, source.fd, source.offset);
     if (!error && prot & PROT_EXEC)
         error = memory_grant_ops(m, address, length);
     if (error)
@@ -195,7 +204,11 @@ static int map(struct memory *m, uint64_t address, uint64_t length, int prot, in
     m->mapped -= old;
     m->used = true;
     set_pages(m, address, length, 0);
-    error = reservation_map(&m->host, m->base + address, length, host_prot(prot), flags, fd, offset);
+    if (source.last)
+        error = reservation_continue(&m->host, m->base + address, length, host_prot(prot), source.last);
+    else
+        error = reservation_map(&m->host, m->base + address, length, host_prot(prot), source.flags, source.fd,
+                                source.offset);
     if (error)
         return error;
     m->mapped += new;
@@ -205,7 +218,8 @@ static int map(struct memory *m, uint64_t address, uint64_t length, int prot, in
 
 int memory_map_sparse(struct memory *m, uint64_t address, uint64_t length, int prot)
 {
-    int result = map(m, address, length, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, MEMORY_MAPPED);
+    const struct source zeroes = {MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, NULL};
+    int result = map(m, address, length, prot, zeroes, MEMORY_MAPPED);
     return memory_note_effect(m, MEMORY_MAP, address, length, prot, result);
 }
 
@@ -223,7 +237,15 @@ int memory_map_file(struct memory *m, uint64_t address, uint64_t length, int pro
     memory_note_unlisted(m);
     flags &= MAP_SHARED | MAP_PRIVATE;
     uint8_t kind = MEMORY_MAPPED | MEMORY_FILE | (flags & MAP_SHARED ? MEMORY_SHARED : 0);
-    return map(m, address, length, prot, flags, fd, offset, kind);
+    return map(m, address, length, prot, (struct source){flags, fd, offset, NULL}, kind);
+}
+
+int memory_continue_file(struct memory *m, uint64_t address, uint64_t length, uint64_t last)
+{
+    memory_note_unlisted(m);
+    const uint8_t page = m->pages[last / GUEST_PAGE];
+    const struct source source = {MAP_SHARED, -1, 0, m->base + last};
+    return map(m, address, length, page & PROT_ALL, source, MEMORY_MAPPED | MEMORY_FILE | MEMORY_SHARED);
 }
 
 static int unmap(struct memory *m, uint64_t address, uint64_t length)

@@ -31,7 +31,7 @@ enum {
     MEMORY_MAPPED = 1 << 3,
     MEMORY_CODE = 1 << 4, // ops of this page, or of one that is protected with it, have been decoded
     MEMORY_SHARED = 1 << 5, // a device or a shared file mapping: not counted against the limit
-    MEMORY_FILE = 1 << 6, // backed by something else than zeroes: cannot grow, may end before the mapping
+    MEMORY_FILE = 1 << 6, // backed by something else than zeroes: may end before the mapping
     MEMORY_STEADY = 1 << 7, // of MEMORY_FILE: does not end before the mapping, and only the guest writes it
     MEMORY_HELD =
         MEMORY_STEADY, // of other memory, without rights: it had some, so that it may hold something
@@ -95,6 +95,8 @@ int memory_map_sparse(struct memory *m, uint64_t address, uint64_t length, int p
 // mapped so, that is the error, and what was there stays.
 int memory_map_file(struct memory *m, uint64_t address, uint64_t length, int prot, int flags, int fd,
                     uint64_t offset);
+// Maps what comes behind the page last, which is MEMORY_SHARED, in its file; it may be used as that page.
+int memory_continue_file(struct memory *m, uint64_t address, uint64_t length, uint64_t last);
 int memory_unmap(struct memory *m, uint64_t address, uint64_t length);
 // Whether the guest may have so many bytes mapped privately.
 bool memory_within_limit(struct memory *m, uint64_t mapped);

@@ -234,6 +234,25 @@ int reservation_map(struct reservation *r, uint8_t *at, uint64_t length, int pro
     return 0;
 }
 
+int reservation_continue(struct reservation *r, uint8_t *at, uint64_t length, int prot, uint8_t *last)
+{
+    note_change(r, at, length);
+    // Of a length of 0 mremap makes another mapping of the same. Elsewhere first, for it must not overlap.
+    uint8_t *copy = mremap(last, 0, RESERVATION_PAGE + length, MREMAP_MAYMOVE);
+    if (copy == MAP_FAILED)
+        return -errno;
+    uint8_t *rest = copy + RESERVATION_PAGE;
+    int error = mprotect(rest, length, prot) ? -errno : 0;
+    if (!error && mremap(rest, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED) {
+        error = -errno;
+        put_fresh(at, length);
+    }
+    munmap(copy, RESERVATION_PAGE + (error ? length : 0));
+    if (!error)
+        clear_inside(r, at, length);
+    return error;
+}
+
 int reservation_protect(struct reservation *r, uint8_t *at, uint64_t length, int prot)
 {
     note_change(r, at, length);

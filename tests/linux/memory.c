@@ -136,6 +136,45 @@ static void files(void)
     printf("from the child %c\n", shared[0]);
 }
 
+// Mappings of files that others see, too, longer than they were: where they are, and elsewhere.
+static void growing_files(void)
+{
+    int fd = open("grown", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    ftruncate(fd, 6 * 4096 + 100);
+    for (int i = 0; i < 7; i++)
+        pwrite(fd, &(char){(char)(i + 1)}, 1, i * 4096);
+    char *room = mmap(NULL, 16 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    SHOW(munmap(room + 2 * 4096, 4 * 4096));
+    char *p = mmap(room, 2 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 4096);
+    SHOW(mremap(p, 2 * 4096, 4 * 4096, 0) == p);
+    printf("in place %d %d %d\n", p[4096], p[2 * 4096], p[3 * 4096]);
+    SHOW((long)mremap(p, 4 * 4096, 7 * 4096, 0));
+    char *q = mremap(p, 4 * 4096, 7 * 4096, MREMAP_MAYMOVE);
+    printf("moved %d: %d %d %d\n", q != p, q[0], q[4 * 4096], q[5 * 4096]);
+    touch("behind the end", q + 6 * 4096, 0);
+    touch("the old place", p, 0);
+    q[3 * 4096] = q[5 * 4096] = 77;
+    char written[2] = {0};
+    pread(fd, written, 1, 4 * 4096);
+    pread(fd, written + 1, 1, 6 * 4096);
+    printf("written %d %d\n", written[0], written[1]);
+    ftruncate(fd, 8 * 4096);
+    q[6 * 4096] = 3;
+    SHOW(mprotect(q + 5 * 4096, 2 * 4096, PROT_READ));
+    SHOW(mremap(q + 5 * 4096, 2 * 4096, 3 * 4096, MREMAP_MAYMOVE | MREMAP_FIXED, room + 10 * 4096) ==
+         room + 10 * 4096);
+    printf("a part %d %d, %d\n", room[10 * 4096], room[11 * 4096], q[4 * 4096]);
+    touch("a part", room + 10 * 4096, 1);
+    touch("where the part was", q + 5 * 4096, 0);
+    close(fd);
+    char *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    *shared = 9;
+    char *grown = mremap(shared, 4096, 2 * 4096, MREMAP_MAYMOVE);
+    printf("nameless %d\n", *grown);
+    touch("more than there is of it", grown + 4096, 1);
+    unlink("grown");
+}
+
 // A file that cannot be mapped leaves what is there.
 static void refused_files(void)
 {
@@ -283,6 +322,7 @@ int main(void)
     anonymous();
     moving();
     files();
+    growing_files();
     refused_files();
     writing_code();
     vanishing_code();
