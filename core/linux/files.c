@@ -82,7 +82,8 @@ static int open_beneath(struct files *f, const struct grant *g, int folder, cons
 {
     mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? mode & 01777 : 0;
     resolve |= RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-    const bool opens_nothing = flags & O_PATH || (flags & O_CREAT && flags & O_EXCL); // that was there
+    // or nothing that was there, or a folder only
+    const bool opens_nothing = flags & (O_PATH | O_DIRECTORY) || (flags & O_CREAT && flags & O_EXCL);
     const int result = opens_nothing ? 0 : look_before_opening(g, folder, path, flags, resolve);
     if (result)
         return result;
