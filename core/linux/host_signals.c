@@ -152,18 +152,19 @@ void host_signals_begin(struct linux_process *p)
     }
     host.owner = p;
     atomic_store(&host.tail, atomic_load(&host.head));
-    sigset_t mask;
-    sigemptyset(&mask);
-    sigset_t none = mask;
-    sigprocmask(SIG_SETMASK, &none, &mask);
+    sigset_t mask, none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, NULL, &mask);
     for (int n = 1; n <= SIGNAL_MAX; n++) {
-        struct sigaction old;
         if (is_ours(n) && sigismember(&mask, n) == 1)
             s->blocked |= SIGNAL_BIT(n);
-        if (is_ours(n) && !sigaction(n, NULL, &old) && old.sa_handler == SIG_IGN)
-            s->actions[n].handler = GUEST_SIG_IGN;
         host_signals_catch(s, n);
+        if (is_ours(n) && host.previous[n].sa_handler == SIG_IGN) {
+            s->actions[n].handler = GUEST_SIG_IGN;
+            host_signals_catch(s, n);
+        }
     }
+    sigprocmask(SIG_SETMASK, &none, NULL); // last: some may be waiting already
 }
 
 void host_signals_end(struct linux_process *p)
