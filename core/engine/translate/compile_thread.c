@@ -195,7 +195,8 @@ static enum jit_result compile(struct translator *t, struct compiler *compiler,
 static void pack(struct translator *t, struct compiled *c)
 {
     size_t size;
-    unsigned char *packed = object_pack(c->object.bytes, c->object.size, translate_read_name, t, &size);
+    unsigned char *packed =
+        object_pack(c->object.bytes, c->object.size, object_names_read, (void *)t->glue, &size);
     free(c->object.bytes);
     c->object = (struct jit_object){packed, packed ? size : 0};
     c->failed = !packed;

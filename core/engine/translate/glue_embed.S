@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The glue's objects (glue_gen.c), one for each level (level.h), as data of the program.
+// The glue (glue_gen.c), one for each level (level.h), as data of the program.
     .macro embed symbol, file
     .balign 16
     .globl \symbol, \symbol\()_end

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Run when the project is built: has the translator's module compile the glue and the functions that
-// instructions share, into an object that is built into the programs.
+// instructions share, into a packed object that is built into the programs, their names in front of it.
 //
 //   glue_gen MODULE LEVEL OBJECT
 #include <dlfcn.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "llvm_jit.h"
+#include "object_names.h"
 
 int main(int argc, char **argv)
 {
@@ -27,8 +28,17 @@ int main(int argc, char **argv)
         fprintf(stderr, "glue_gen: %s\n", usable && !module ? dlerror() : error.text);
         return 1;
     }
+    struct glue_names names_of_glue = {0};
+    size_t size;
+    const unsigned char *packed =
+        object_pack(object.bytes, object.size, object_names_read_glue, &names_of_glue, &size);
+    if (!packed || names_of_glue.count == GLUE_MAX) {
+        fprintf(stderr, "glue_gen: %s: the glue cannot be packed\n", argv[2]);
+        return 1;
+    }
     FILE *f = fopen(argv[3], "wb");
-    if (!f || fwrite(object.bytes, 1, object.size, f) != object.size || fclose(f) != 0) {
+    if (!f || fwrite(&names_of_glue, sizeof names_of_glue, 1, f) != 1 || fwrite(packed, 1, size, f) != size ||
+        fclose(f) != 0) {
         perror(argv[3]);
         return 1;
     }

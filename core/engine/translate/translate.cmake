@@ -38,11 +38,11 @@ target_compile_definitions(translate_llvm PRIVATE _GNU_SOURCE)
 target_include_directories(translate_llvm PRIVATE ${LLVM_INCLUDE} ${CMAKE_BINARY_DIR})
 target_link_libraries(translate_llvm PRIVATE ${LLVM_ARCHIVES} -l:libstdc++.a PkgConfig::ZSTD z m Threads::Threads)
 target_link_options(translate_llvm PRIVATE -static-libgcc -Wl,--gc-sections -Wl,--exclude-libs,ALL -Wl,-Bsymbolic)
-# The glue between regions and the host is compiled once.
-add_executable(glue_gen engine/translate/glue_gen.c)
+# The glue between regions and the host is compiled, and packed, once.
+add_executable(glue_gen engine/translate/glue_gen.c engine/translate/object_names.c engine/translate/object_pack.c)
 target_link_libraries(glue_gen PRIVATE ${CMAKE_DL_LIBS})
 foreach(level ${LEVELS})
-  set(GLUE ${CMAKE_BINARY_DIR}/glue.${level}.x32.o)
+  set(GLUE ${CMAKE_BINARY_DIR}/glue.${level}.packed)
   add_custom_command(OUTPUT ${GLUE}
     COMMAND glue_gen $<TARGET_FILE:translate_llvm> ${level} ${GLUE} DEPENDS glue_gen translate_llvm
     COMMENT "The translator's glue: ${level}")
@@ -57,6 +57,7 @@ target_sources(core PRIVATE
   engine/translate/compile_thread.c
   engine/translate/glue_embed.S
   engine/translate/object.c
+  engine/translate/object_names.c
   engine/translate/object_pack.c
   engine/translate/region.c
   engine/translate/translate.c

@@ -11,6 +11,7 @@
 #include "glue.h"
 #include "llvm_jit.h"
 #include "object.h"
+#include "object_names.h"
 #include "translate.h"
 
 enum {
@@ -32,7 +33,6 @@ enum {
     HEAT_COUNTED = 1 << 24, // of a slot, at most
     RENEWED_MIN = 256, // regions: beginning anew costs as much as compiling a few
     WORTH_SAVING = 200, // heat that is worth writing the cache anew
-    GLUE_MAX = 256, // functions and tables that regions share
     // Of cached objects that hold no code, which begins elsewhere: what was executed; what was asked for in
     // vain; what branches did; where regions are entered besides.
     EXECUTED_ENTRY = 1,
@@ -109,21 +109,6 @@ struct installed {
     unsigned char *bytes; // of its object, unless the cache owns them
 };
 
-// What symbols of objects are (object_symbol.kind).
-enum {
-    SYMBOL_CALL = SYMBOL_SELF + 1, // numbers: pc
-    SYMBOL_EXIT, // pc
-    SYMBOL_LOOP, // pc of header, of backward branch
-    SYMBOL_REGION, // pc
-    SYMBOL_PAGES,
-    SYMBOL_CPU,
-    SYMBOL_TABLE,
-#define WAY_BACK(name) SYMBOL_HOST_##name,
-    GLUE_HOST(WAY_BACK)
-#undef WAY_BACK
-        SYMBOL_GLUE, // index into translator.glue
-};
-
 // What the compile thread hands over.
 struct compiled {
     struct compiled *next;
@@ -154,12 +139,9 @@ struct translator {
 #define WAY_BACK(name) uint32_t host_##name;
     GLUE_HOST(WAY_BACK)
 #undef WAY_BACK
-    struct {
-        char name[48];
-        uint32_t address;
-    } glue[GLUE_MAX];
-    unsigned glue_count;
-    bool has_glue; // that is all of it
+    const struct glue_names *glue;
+    uint32_t glue_addresses[GLUE_MAX];
+    bool has_glue; // they are those
     struct installed *installed; // an array
     unsigned installed_count, installed_room;
     unsigned dropped_count; // of these
@@ -248,9 +230,6 @@ void slot_empty(struct translator *t, struct slot *s);
 void slot_offer(struct translator *t, const struct slot *s);
 // The code that they find for pc; 0 if none.
 uint32_t slot_offered(struct translator *t, uint32_t pc);
-// For object_pack: what names of objects stand for; those that the glue defines get a number there. Once the
-// glue is there, any thread.
-bool translate_read_name(void *user, const char *name, bool is_defined, struct object_symbol *symbol);
 // For object_link: the addresses that objects refer to, 0 for what there is not; and what becomes of theirs:
 // the glue's are noted, a region's are left in t->received. user, here, too: the translator.
 uint32_t translate_resolve(void *user, const struct object_symbol *symbol);

@@ -110,14 +110,12 @@ bool translate_install_glue(struct translator *t)
 #define EMBEDDED(level) {translate_glue_##level, translate_glue_##level##_end},
     static const unsigned char *const glue[LEVEL_COUNT][2] = {LEVELS(EMBEDDED)};
 #undef EMBEDDED
-    const unsigned char *const *object = glue[level_of_host()];
+    const unsigned char *const *ends = glue[level_of_host()];
+    t->glue = (const struct glue_names *)ends[0];
+    const unsigned char *packed = ends[0] + sizeof *t->glue;
     struct linked_object linked;
-    size_t size;
-    unsigned char *packed =
-        object_pack(object[0], (size_t)(object[1] - object[0]), translate_read_name, t, &size);
-    t->has_glue =
-        packed && object_link(&t->code, packed, size, translate_resolve, translate_receive, t, &linked);
-    free(packed);
+    t->has_glue = object_link(&t->code, packed, (size_t)(ends[1] - packed), translate_resolve,
+                              translate_receive, t, &linked);
     t->thunk_call = translate_glue_address(t, GLUE_THUNK(call));
     t->thunk_jump = translate_glue_address(t, GLUE_THUNK(jump));
     t->enter_region = translate_glue_address(t, "enter_region");

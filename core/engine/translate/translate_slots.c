@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What stands for guest addresses in translated code: slots, their cells and thunks, the table of indirect
-// branches, and the names by which objects refer to them.
+// branches, and what objects refer to.
 //
 // A slot stands for a guest address that translated code calls: a cell with the 32-bit address of its code.
 // Until there is any, that is a thunk which has the interpreter run the callee (interp_call).
@@ -144,59 +144,6 @@ void slots_begin(struct translator *t)
 
 // ---- symbols ----
 
-// Reads the numbers of a symbol that was made by format, whose only conversions are %08x; false if it was
-// not.
-static bool read_symbol(const char *name, const char *format, uint32_t *numbers)
-{
-    while (*format) {
-        if (*format != '%') {
-            if (*name++ != *format++)
-                return false;
-            continue;
-        }
-        char digits[9] = "", *end;
-        strncpy(digits, name, 8);
-        *numbers++ = (uint32_t)strtoul(digits, &end, 16);
-        if (end != digits + 8)
-            return false;
-        name += 8;
-        format += strlen("%08x");
-    }
-    return *name == '\0';
-}
-
-bool translate_read_name(void *user, const char *name, bool is_defined, struct object_symbol *symbol)
-{
-    static const char *const formats[] = {[SYMBOL_CALL] = CALL_SYMBOL,
-                                          [SYMBOL_EXIT] = EXIT_SYMBOL,
-                                          [SYMBOL_LOOP] = LOOP_SYMBOL,
-                                          [SYMBOL_REGION] = REGION_SYMBOL};
-    static const char *const names[] = {[SYMBOL_PAGES] = "guest_pages",
-                                        [SYMBOL_CPU] = "guest_cpu",
-                                        [SYMBOL_TABLE] = "indirect_table",
-#define WAY_BACK(way) [SYMBOL_HOST_##way] = "host_" #way,
-                                        GLUE_HOST(WAY_BACK)
-#undef WAY_BACK
-    };
-    struct translator *t = user;
-    *symbol = (struct object_symbol){0};
-    for (symbol->kind = SYMBOL_CALL; symbol->kind <= SYMBOL_REGION; symbol->kind++)
-        if (read_symbol(name, formats[symbol->kind], symbol->numbers))
-            return is_defined == (symbol->kind == SYMBOL_REGION);
-    symbol->numbers[0] = symbol->numbers[1] = 0;
-    for (; symbol->kind < SYMBOL_GLUE; symbol->kind++)
-        if (strcmp(name, names[symbol->kind]) == 0)
-            return !is_defined;
-    for (; !is_defined && symbol->numbers[0] < t->glue_count; symbol->numbers[0]++)
-        if (strcmp(name, t->glue[symbol->numbers[0]].name) == 0)
-            return true;
-    if (!is_defined || t->has_glue || t->glue_count == GLUE_MAX)
-        return false;
-    symbol->numbers[0] = t->glue_count++;
-    snprintf(t->glue[symbol->numbers[0]].name, sizeof t->glue[0].name, "%s", name);
-    return true;
-}
-
 static uint32_t address_of_cell(const uint32_t *cell)
 {
     return cell ? low_address(cell) : 0;
@@ -221,24 +168,24 @@ uint32_t translate_resolve(void *user, const struct object_symbol *symbol)
     case SYMBOL_HOST_##way: return t->host_##way;
         GLUE_HOST(WAY_BACK)
 #undef WAY_BACK
-    case SYMBOL_GLUE: return numbers[0] < t->glue_count ? t->glue[numbers[0]].address : 0;
+    case SYMBOL_GLUE: return numbers[0] < t->glue->count ? t->glue_addresses[numbers[0]] : 0;
     default: return 0;
     }
 }
 
 uint32_t translate_glue_address(const struct translator *t, const char *name)
 {
-    for (unsigned i = 0; i < t->glue_count; i++)
-        if (strcmp(name, t->glue[i].name) == 0)
-            return t->glue[i].address;
+    for (unsigned i = 0; i < t->glue->count; i++)
+        if (strcmp(name, t->glue->list[i]) == 0)
+            return t->glue_addresses[i];
     return 0;
 }
 
 void translate_receive(void *user, const struct object_symbol *symbol, uint32_t address)
 {
     struct translator *t = user;
-    if (symbol->kind == SYMBOL_GLUE && !t->has_glue && symbol->numbers[0] < t->glue_count) {
-        t->glue[symbol->numbers[0]].address = address;
+    if (symbol->kind == SYMBOL_GLUE && !t->has_glue && symbol->numbers[0] < t->glue->count) {
+        t->glue_addresses[symbol->numbers[0]] = address;
     } else if (symbol->kind == SYMBOL_REGION && t->received_count < REGION_ENTRIES_MAX) {
         t->received[t->received_count].pc = symbol->numbers[0];
         t->received[t->received_count++].address = address;
