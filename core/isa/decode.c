@@ -11,9 +11,16 @@
 #include "patterns.h"
 
 const struct insn_info isa_info[INSN_COUNT] = {
-    [INSN_UNDEFINED] = {"undefined", "", "udf", KIND_STOP, GROUP_SYSTEM, 0, 0},
-#define INSN(name, kind, group, reads, writes, pattern, text)                                                \
-    [INSN_##name] = {#name, pattern, text, KIND_##kind, GROUP_##group, reads, writes},
+    [INSN_UNDEFINED] = {KIND_STOP, GROUP_SYSTEM, 0, 0},
+#define INSN(name, kind, group, reads, writes, ...)                                                          \
+    [INSN_##name] = {KIND_##kind, GROUP_##group, reads, writes},
+#include "insns.def"
+#undef INSN
+};
+
+const struct insn_text isa_texts[INSN_COUNT] = {
+    [INSN_UNDEFINED] = {"undefined", "", "udf"},
+#define INSN(name, kind, group, reads, writes, pattern, text) [INSN_##name] = {#name, pattern, text},
 #include "insns.def"
 #undef INSN
 };

@@ -198,7 +198,7 @@ void isa_disassemble(uint32_t word, uint32_t pc, char *text, size_t size)
         text_add(&t, ".inst 0x%08" PRIx32 " // undefined", word);
         return;
     }
-    for (const char *s = isa_info[id].text; *s;) {
+    for (const char *s = isa_texts[id].disassembly; *s;) {
         size_t plain = strcspn(s, "{");
         const char *end = strchr(s + plain, '}');
         if (!s[plain] || !end || end == s + plain + 1 ||

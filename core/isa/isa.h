@@ -72,16 +72,21 @@ enum insn_state {
 };
 
 struct insn_info {
-    const char *name; // as in insns.def: mnemonic, then the form
-    const char *pattern; // see decode_gen.c for its grammar
-    const char *text; // disassembly template, see disasm.c
     enum insn_kind kind;
     enum insn_group group;
     uint32_t reads, writes; // sets of enum insn_state
 };
 
+// Arrays, not pointers: these are addresses, which every start has to fill in.
+struct insn_text {
+    char name[24]; // as in insns.def: mnemonic, then the form
+    char pattern[72]; // see decode_gen.c for its grammar
+    char disassembly[40]; // a template, see disasm.c
+};
+
 // Indexed by enum insn.
 extern const struct insn_info isa_info[INSN_COUNT];
+extern const struct insn_text isa_texts[INSN_COUNT];
 
 // Fills *out (all but handler) from the instruction word at pc, a multiple of 4. Returns INSN_UNDEFINED, with
 // *out unspecified, for a word that is not allocated in what this core implements. Any thread.

@@ -174,7 +174,7 @@ static void judge(struct report *r, uint32_t word, uint64_t pc, uint64_t weight)
     add(&r->distinct, right, 1);
     add(&r->by_kernel[isa_info[id].group], right, weight);
     for (unsigned c = 0; c < HARD_CASES; c++)
-        if (is_case(&hard_cases[c], word, isa_info[id].name))
+        if (is_case(&hard_cases[c], word, isa_texts[id].name))
             add(&r->by_case[c], right, weight);
 }
 

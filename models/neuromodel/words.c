@@ -105,7 +105,7 @@ uint32_t words_relevant_bits(uint32_t bucket)
 {
     uint32_t high = ~0u << LOW_BITS, relevant = 0;
     for (unsigned id = 1; id < INSN_COUNT; id++) {
-        struct pattern_bits bits = pattern_bits(isa_info[id].pattern);
+        struct pattern_bits bits = pattern_bits(isa_texts[id].pattern);
         if ((bucket << LOW_BITS & bits.mask & high) == (bits.match & high))
             relevant |= bits.relevant;
     }

@@ -138,7 +138,7 @@ static void describe(const struct place *p, unsigned length, struct pattern *out
             s->bytes[2] = slot(slots, &count, o->m);
         if (states & Xa)
             s->bytes[3] = slot(slots, &count, o->a);
-        else if (strstr(info->pattern, "cond") || strstr(info->pattern, " a:"))
+        else if (strstr(isa_texts[p[i].id].pattern, "cond") || strstr(isa_texts[p[i].id].pattern, " a:"))
             s->bytes[3] = SEQUENCE_FIELD + o->a;
     }
 }
@@ -248,7 +248,7 @@ static void print_step(const struct step *s)
 {
     static const char *const macros[] = {"STEP", "LAST_CONDITION", "LAST_JUMP", "LAST_INDIRECT"};
     enum insn_kind kind = isa_info[s->id].kind;
-    printf(" %s(%s", macros[kind], isa_info[s->id].name);
+    printf(" %s(%s", macros[kind], isa_texts[s->id].name);
     for (unsigned i = 0; i < 4 && (kind == KIND_OP || kind == KIND_CONDITION); i++)
         printf(s->bytes[i] == _ ? ", _" : ", %u", s->bytes[i]);
     printf(")");

@@ -222,10 +222,10 @@ static unsigned failures;
 static void fail(enum insn id, const char *what, const op *o)
 {
     if (o)
-        printf("not ok effects: %s: %s (d %u n %u m %u a %u)\n", isa_info[id].name, what, o->d, o->n, o->m,
+        printf("not ok effects: %s: %s (d %u n %u m %u a %u)\n", isa_texts[id].name, what, o->d, o->n, o->m,
                o->a);
     else
-        printf("not ok effects: %s: %s\n", isa_info[id].name, what);
+        printf("not ok effects: %s: %s\n", isa_texts[id].name, what);
     failures++;
 }
 
@@ -299,7 +299,7 @@ static bool check(enum insn id, const op *o, uint32_t *reads_mattered, uint32_t 
 // What no value makes a difference to: hints read an address of which nothing comes.
 static bool is_hint(enum insn id)
 {
-    return strncmp(isa_info[id].name, "prfm", 4) == 0 || strncmp(isa_info[id].name, "dc_c", 4) == 0;
+    return strncmp(isa_texts[id].name, "prfm", 4) == 0 || strncmp(isa_texts[id].name, "dc_c", 4) == 0;
 }
 
 static void check_instruction(enum insn id)

@@ -59,12 +59,12 @@ static inline bool has(const struct instruction *i, enum field field)
 
 static inline bool name_has(const struct instruction *i, const char *part)
 {
-    return strstr(isa_info[i->id].name, part) != NULL;
+    return strstr(isa_texts[i->id].name, part) != NULL;
 }
 
 static inline bool name_starts(const struct instruction *i, const char *part)
 {
-    return strncmp(isa_info[i->id].name, part, strlen(part)) == 0;
+    return strncmp(isa_texts[i->id].name, part, strlen(part)) == 0;
 }
 
 // ---- which instructions ----
@@ -76,7 +76,7 @@ static inline field_set pattern_fields(enum insn id)
 {
     field_set present = 0;
     char text[256], *rest = text;
-    snprintf(text, sizeof text, "%s", isa_info[id].pattern);
+    snprintf(text, sizeof text, "%s", isa_texts[id].pattern);
     for (char *token; (token = strtok_r(rest, " ", &rest)) != NULL;) {
         size_t length = strcspn(token, ":!*");
         for (unsigned f = 0; f < FIELD_COUNT; f++)
@@ -99,7 +99,7 @@ static inline bool token_selects(const char *token, enum insn id)
         return !vector;
     if (strcmp(token, "vector") == 0)
         return vector;
-    return fnmatch(token, isa_info[id].name, 0) == 0;
+    return fnmatch(token, isa_texts[id].name, 0) == 0;
 }
 
 static inline bool is_exception(FILE *exceptions, enum insn id)
@@ -109,7 +109,7 @@ static inline bool is_exception(FILE *exceptions, enum insn id)
         return false;
     rewind(exceptions);
     while (fgets(line, sizeof line, exceptions))
-        if (sscanf(line, "%63s", name) == 1 && name[0] != '#' && fnmatch(name, isa_info[id].name, 0) == 0)
+        if (sscanf(line, "%63s", name) == 1 && name[0] != '#' && fnmatch(name, isa_texts[id].name, 0) == 0)
             return true;
     return false;
 }
@@ -163,7 +163,7 @@ static inline void draw_word(struct instruction *i, enum insn id)
     char text[256], *rest = text;
     unsigned bit = 32;
     *i = (struct instruction){.id = id};
-    snprintf(text, sizeof text, "%s", isa_info[id].pattern);
+    snprintf(text, sizeof text, "%s", isa_texts[id].pattern);
     for (char *token; bit > 0 && (token = strtok_r(rest, " ", &rest)) != NULL;) {
         if (token[strspn(token, "01x")] == '\0') {
             for (; *token; token++)

@@ -123,7 +123,7 @@ static int check_allocation(void)
         }
         if (allocated != (tests[i].id != INSN_UNDEFINED)) {
             wrong++;
-            printf("%08" PRIx32 " %s\n", tests[i].word, isa_info[tests[i].id].name);
+            printf("%08" PRIx32 " %s\n", tests[i].word, isa_texts[tests[i].id].name);
         }
     }
     printf("%u words, %u wrong\n", test_count, wrong);
@@ -287,7 +287,7 @@ int main(int argc, char **argv)
         random_vector((uint8_t *)pool[i]);
     unsigned words = 0;
     for (unsigned i = 0; i < test_count; i++) {
-        const char *name = isa_info[tests[i].id].name;
+        const char *name = isa_texts[tests[i].id].name;
         random_state = tests[i].word;
         for (unsigned number = 0; number < CASES && (!only || strcmp(name, only) == 0); number++)
             run_case(i, number, only);

@@ -64,7 +64,7 @@ static void add_words(unsigned forms, const char *name)
     for (unsigned id = 1; id < INSN_COUNT; id++) {
         enum insn_kind kind = isa_info[id].kind;
         if ((kind != KIND_OP && (kind != KIND_CONDITION || length > 1)) || id == INSN_mrs_cntvct_el0 ||
-            (name && fnmatch(name, isa_info[id].name, 0) != 0))
+            (name && fnmatch(name, isa_texts[id].name, 0) != 0))
             continue;
         for (unsigned n = 0, tries = 0; n < forms && tries < 20000 && word_count < WORDS_MAX; tries++) {
             struct instruction i;
@@ -119,10 +119,10 @@ static void set_registers(cpu *c, uint32_t word, enum insn id, unsigned number)
     isa_decode(word, 0, &o);
     for (unsigned i = 0; i <= REG_SP; i++)
         c->x[i] = length > 1 && one_in(2) ? random_address(random_below(16)) : random_general();
-    if (length == 1 && (isa_info[id].group == GROUP_LDST || strncmp(isa_info[id].name, "dc_", 3) == 0)) {
+    if (length == 1 && (isa_info[id].group == GROUP_LDST || strncmp(isa_texts[id].name, "dc_", 3) == 0)) {
         c->x[word >> 16 & 31] = random64() >> (52 + random_below(12));
         c->x[o.n < REG_ZERO ? o.n : 0] = random_address(number);
-        if (strncmp(isa_info[id].name, "dc_", 3) == 0)
+        if (strncmp(isa_texts[id].name, "dc_", 3) == 0)
             c->x[word & 31] = random_address(number);
     }
 }

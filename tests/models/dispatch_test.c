@@ -120,7 +120,7 @@ static void test_relevant_bits(void)
                                    isa_info[a].group == isa_info[b].group);
             if (!same) {
                 printf("not ok words: %08x and %08x differ in irrelevant bits and decode to %s and %s\n",
-                       word, other, isa_info[a].name, isa_info[b].name);
+                       word, other, isa_texts[a].name, isa_texts[b].name);
                 return;
             }
         }
@@ -142,7 +142,7 @@ static void test_kernels(void)
                 bool own = id != INSN_UNDEFINED && (unsigned)isa_info[id].group == group;
                 if (got != (own ? id : INSN_UNDEFINED) || (own && memcmp(&whole, &part, sizeof part) != 0)) {
                     printf("not ok kernels: %s decodes %08x to %s, the tables to %s\n",
-                           dispatch_kernel_names[group], word, isa_info[got].name, isa_info[id].name);
+                           dispatch_kernel_names[group], word, isa_texts[got].name, isa_texts[id].name);
                     return;
                 }
             }

@@ -212,7 +212,7 @@ static void test_decoding(void)
         allocated++;
         known += insn.known;
         if (insn.known && ((accesses && insn.size == 0) || !replaces(word, &insn, &random)) && !wrong++)
-            printf("# %08x %s\n", word, isa_info[insn.id].name);
+            printf("# %08x %s\n", word, isa_texts[insn.id].name);
     }
     printf("# %u words, %u known, %u wrong\n", allocated, known, wrong);
     report(wrong == 0 && known > allocated * 0.99,

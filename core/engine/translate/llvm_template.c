@@ -67,7 +67,7 @@ struct template *template_of(struct jit *j, unsigned insn)
         return t;
     t->checked = true;
     char name[64];
-    snprintf(name, sizeof name, "op_%s", isa_info[insn].name);
+    snprintf(name, sizeof name, "op_%s", isa_texts[insn].name);
     t->function = LLVMGetNamedFunction(j->templates, name);
     if (!t->function)
         return t;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char *const no_summary[INSN_COUNT] = {
+static const char no_summary[INSN_COUNT][64] = {
 #define INSN(name, ...) [INSN_##name] = "an instruction that has no summary: " #name,
 #include "core/isa/insns.def"
 #undef INSN
