@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
 #include "prepare.h"
 
 #include <errno.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -166,6 +168,7 @@ int prepare_run(const struct options *options, struct settings *settings)
     p.settings.neural = p.settings.loops = true;
     p.settings.verify = false;
     bool done = false;
+    prctl(PR_SET_NAME, program_invocation_short_name); // lists would call what a window has started "exe"
     if (machine_default_engine() != MACHINE_ENGINE_TRANSLATE) {
         fail(&failure, STATUS_USAGE, "--prepare: this build has no translator: the game is interpreted");
     } else if (game_demos_find(&p.demos, options, settings, "--prepare", &failure) &&

@@ -2,12 +2,14 @@
 #define _GNU_SOURCE
 #include "translate_behind.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -70,6 +72,7 @@ bool translate_behind_run(const struct machine_config *config, struct failure *f
         return fail(failure, STATUS_USAGE, "--translate-rest: another process is at it: wait for that");
     }
     struct error error;
+    prctl(PR_SET_NAME, program_invocation_short_name); // or lists of processes would call it "exe"
     stand_back();
     machine *m = machine_create(config, &error);
     if (m) {
