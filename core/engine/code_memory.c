@@ -2,7 +2,6 @@
 #include "code_memory.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/base/forks.h"
 
@@ -12,24 +11,32 @@ enum {
     STEP = 16 << 20, // between places that are tried
 };
 
-// Pages for code; -1 with errno.
-static int make_pages(const char *name, size_t size)
+// Memory that is shared with forked processes. No file's: their size is limited (RLIMIT_FSIZE).
+static void *map_code(void *at, size_t size, int flags)
 {
-    int fd = memfd_create(name, MFD_CLOEXEC);
-    if (fd >= 0 && ftruncate(fd, (off_t)size) != 0) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
+    flags |= MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE;
+    return mmap(at, size, PROT_READ | PROT_EXEC, flags, -1, 0);
+}
+
+// Maps the same pages again, at a place of its own or, with MREMAP_FIXED in flags, at place: of an old length
+// of 0 mremap makes another mapping. MAP_FAILED with errno.
+static void *map_again(void *code, size_t size, int flags, void *place)
+{
+    return mremap(code, 0, size, MREMAP_MAYMOVE | flags, place);
+}
+
+static bool make_writable(void *write, size_t size)
+{
+    return mprotect(write, size, PROT_READ | PROT_WRITE) == 0;
 }
 
 // Below the image of the program, where nothing is mapped as a rule.
-static void *map_near(const void *near, size_t size, int fd)
+static void *map_near(const void *near, size_t size)
 {
     const uintptr_t most = 1u << 30;
     for (uintptr_t away = size + STEP; away < most; away += STEP) {
         uintptr_t at = ((uintptr_t)near - away) & ~(uintptr_t)(PAGE_BYTES - 1);
-        void *code = mmap((void *)at, size, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+        void *code = map_code((void *)at, size, MAP_FIXED_NOREPLACE);
         if (code == (void *)at)
             return code;
         if (code != MAP_FAILED) // a kernel that does not know the flag
@@ -41,17 +48,12 @@ static void *map_near(const void *near, size_t size, int fd)
 int code_memory_create(struct code_memory *m, size_t size, const void *near)
 {
     forks_watch();
-    *m = (struct code_memory){.size = size, .name = near ? "blocks" : "translated", .forks = forks_count()};
-    int fd = make_pages(m->name, size);
-    if (fd < 0)
-        return -1;
-    void *code = near ? map_near(near, size, fd)
-                      : mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_32BIT, fd, 0);
-    void *write = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
+    *m = (struct code_memory){.size = size, .forks = forks_count()};
+    void *code = near ? map_near(near, size) : map_code(NULL, size, MAP_32BIT);
+    void *write = code == MAP_FAILED ? MAP_FAILED : map_again(code, size, 0, NULL);
     m->code = code == MAP_FAILED ? NULL : code;
     m->write = write == MAP_FAILED ? NULL : write;
-    if (m->code && m->write)
+    if (m->write && make_writable(m->write, size))
         return 0;
     code_memory_destroy(m);
     return -1;
@@ -71,13 +73,9 @@ void code_memory_destroy(struct code_memory *m)
 static void part(struct code_memory *m)
 {
     const size_t at = (m->used + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1), left = m->size - at;
-    const int fd = left ? make_pages(m->name, left) : -1;
-    const int flags = MAP_SHARED | MAP_FIXED;
-    const bool has_parted = fd >= 0 &&
-                            mmap(m->code + at, left, PROT_READ | PROT_EXEC, flags, fd, 0) != MAP_FAILED &&
-                            mmap(m->write + at, left, PROT_READ | PROT_WRITE, flags, fd, 0) != MAP_FAILED;
-    if (fd >= 0)
-        close(fd);
+    const bool has_parted = left && map_code(m->code + at, left, MAP_FIXED) != MAP_FAILED &&
+                            map_again(m->code + at, left, MREMAP_FIXED, m->write + at) != MAP_FAILED &&
+                            make_writable(m->write + at, left);
     m->used = m->populated = has_parted ? at : m->size;
     m->forks = forks_count();
 }

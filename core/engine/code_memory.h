@@ -15,7 +15,6 @@ struct code_memory {
     size_t size, used;
     size_t populated; // up to here its pages are there: a fault for each would cost more
     bool is_full; // something has found no room
-    const char *name; // of what is mapped
     unsigned forks; // forks_count of the process that what is left belongs to
 };
 
