@@ -497,7 +497,8 @@ static int open_grant(struct grant *g, const struct machine_grant *source)
     return 0;
 }
 
-// Guest descriptors 0 to 2. Where the host's is closed, so is the guest's.
+// Guest descriptors 0 to 2. Where the host's is closed, or was until the program itself has opened it (what
+// comes through execve is not closed by it), so is the guest's.
 static void open_standard(struct files *f, const struct machine_config *config)
 {
     for (int fd = 0; fd <= 2; fd++) {
@@ -508,7 +509,8 @@ static void open_standard(struct files *f, const struct machine_config *config)
             d.kind = fd ? DESCRIPTOR_OUTPUT : DESCRIPTOR_FILE;
             d.output = (uint32_t)fd;
         } else {
-            d.host = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+            const int flags = fcntl(fd, F_GETFD);
+            d.host = flags < 0 || flags & FD_CLOEXEC ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
         }
         d.never_waits = descriptor_never_waits(d.host);
         if (d.host >= 0)

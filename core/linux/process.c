@@ -152,17 +152,19 @@ bool process_first_mention(uint64_t number)
 // ---- creation ----
 
 // Has the host give as many descriptors as it may: how many of them are for the guest.
-static uint64_t find_descriptors(void)
+static struct guest_limit find_descriptors(void)
 {
     struct rlimit r;
     if (getrlimit(RLIMIT_NOFILE, &r))
-        return DESCRIPTOR_MAX;
+        return (struct guest_limit){DESCRIPTOR_MAX, DESCRIPTOR_MAX};
+    const uint64_t wanted = r.rlim_cur;
     if (r.rlim_cur < r.rlim_max) {
         r.rlim_cur = r.rlim_max < 4096 ? r.rlim_max : r.rlim_cur < 4096 ? 4096 : r.rlim_cur;
         setrlimit(RLIMIT_NOFILE, &r);
     }
     const uint64_t rest = r.rlim_cur < 2 * HOST_DESCRIPTORS ? r.rlim_cur / 2 : r.rlim_cur - HOST_DESCRIPTORS;
-    return rest < DESCRIPTOR_MAX ? rest : DESCRIPTOR_MAX;
+    const uint64_t most = rest < DESCRIPTOR_MAX ? rest : DESCRIPTOR_MAX;
+    return (struct guest_limit){wanted < most ? wanted : most, most};
 }
 
 static void set_limits(struct linux_process *p)
@@ -170,9 +172,14 @@ static void set_limits(struct linux_process *p)
     for (int i = 0; i < GUEST_LIMITS; i++)
         p->limits[i] = (struct guest_limit){UINT64_MAX, UINT64_MAX};
     p->limits[RLIMIT_STACK].current = 8u << 20;
-    const uint64_t descriptors = find_descriptors();
-    p->limits[RLIMIT_NOFILE] = (struct guest_limit){descriptors, descriptors};
     p->limits[RLIMIT_CORE].current = 0;
+    // As for any program that is started here.
+    static const uint8_t inherited[] = {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_STACK};
+    struct rlimit r;
+    for (size_t i = 0; i < sizeof inherited && p->owns_host; i++)
+        if (!getrlimit(inherited[i], &r))
+            p->limits[inherited[i]] = (struct guest_limit){r.rlim_cur, r.rlim_max};
+    p->limits[RLIMIT_NOFILE] = find_descriptors();
     p->limits[RLIMIT_SIGPENDING] = (struct guest_limit){SIGNAL_QUEUE, SIGNAL_QUEUE};
     p->limits[RLIMIT_NPROC] = (struct guest_limit){FAMILY_MAX, FAMILY_MAX};
 }

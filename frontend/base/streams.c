@@ -10,8 +10,8 @@ void streams_hold(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0) {
-            open("/dev/null",
-                 fd == STDIN_FILENO ? O_WRONLY : O_RDONLY); // gets the lowest number that is free
+            // gets the lowest number that is free
+            open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
         }
     }
 }
