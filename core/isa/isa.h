@@ -77,7 +77,7 @@ struct insn_info {
     uint32_t reads, writes; // sets of enum insn_state
 };
 
-// Arrays, not pointers: these are addresses, which every start has to fill in.
+// Arrays: pointers would be addresses, which every start has to fill in.
 struct insn_text {
     char name[24]; // as in insns.def: mnemonic, then the form
     char pattern[72]; // see decode_gen.c for its grammar

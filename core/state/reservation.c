@@ -239,17 +239,16 @@ int reservation_continue(struct reservation *r, uint8_t *at, uint64_t length, in
     note_change(r, at, length);
     // Of a length of 0 mremap makes another mapping of the same. Elsewhere first, for it must not overlap.
     uint8_t *copy = mremap(last, 0, RESERVATION_PAGE + length, MREMAP_MAYMOVE);
-    if (copy == MAP_FAILED)
-        return -errno;
-    uint8_t *rest = copy + RESERVATION_PAGE;
-    int error = mprotect(rest, length, prot) ? -errno : 0;
-    if (!error && mremap(rest, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED) {
-        error = -errno;
-        put_fresh(at, length);
-    }
-    munmap(copy, RESERVATION_PAGE + (error ? length : 0));
-    if (!error)
+    bool good =
+        copy != MAP_FAILED && mprotect(copy + RESERVATION_PAGE, length, prot) == 0 &&
+        mremap(copy + RESERVATION_PAGE, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, at) != MAP_FAILED;
+    const int error = good ? 0 : -errno;
+    if (copy != MAP_FAILED)
+        munmap(copy, RESERVATION_PAGE + (good ? 0 : length));
+    if (good)
         clear_inside(r, at, length);
+    else
+        put_fresh(at, length);
     return error;
 }
 

@@ -58,8 +58,8 @@ void reservation_piece(const struct reservation *r, const uint8_t *at, uint8_t *
 int reservation_map(struct reservation *r, uint8_t *at, uint64_t length, int prot, int flags, int fd,
                     uint64_t offset);
 
-// Maps there what comes behind the page last in the file that is mapped there for all (MAP_SHARED). After an
-// error the range is inaccessible, or as it was.
+// Maps what comes behind the page last in the file that is mapped there, for all to see (MAP_SHARED). After
+// an error the range is inaccessible, or as it was.
 int reservation_continue(struct reservation *r, uint8_t *at, uint64_t length, int prot, uint8_t *last);
 
 // mprotect. After an error a first part of the range may have been changed.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "object_names.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,6 @@
 //
 // A slot stands for a guest address that translated code calls: a cell with the 32-bit address of its code.
 // Until there is any, that is a thunk which has the interpreter run the callee (interp_call).
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "translate_internal.h"
