@@ -6,7 +6,8 @@
 #include <stdbool.h>
 
 // Comes before any file is opened: a stream that is closed would else be the next file, and what is printed
-// would get into that. Its place is taken by one that fails to be read or written as a closed one does.
+// would get into that. Its place is taken by one that fails to be read or written as a closed one does, and
+// that execve closes, which tells it from one that was open.
 void streams_hold(void);
 
 // What has been printed is written; false, with errno, if some of it could not be.
