@@ -4,12 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define UNFINISHED ".neurodoom-unfinished"
@@ -189,8 +187,8 @@ void file_new_discard(struct file_new *f)
     release(f);
 }
 
-static bool replace(int folder, const char *path, mode_t mode, bool durable,
-                    bool (*write)(FILE *to, const void *user), const void *user)
+bool file_replace(int folder, const char *path, mode_t mode, bool durable,
+                  bool (*write)(FILE *to, const void *user), const void *user)
 {
     struct file_new f;
     if (!file_new_open(&f, folder, path, mode))
@@ -199,22 +197,4 @@ static bool replace(int folder, const char *path, mode_t mode, bool durable,
         return file_new_commit(&f, durable);
     release(&f);
     return false;
-}
-
-bool file_replace(int folder, const char *path, mode_t mode, bool durable,
-                  bool (*write)(FILE *to, const void *user), const void *user)
-{
-    // A file that is larger than RLIMIT_FSIZE is an error, and no signal, which the guest would get.
-    sigset_t too_large, before, pending;
-    sigemptyset(&too_large);
-    sigaddset(&too_large, SIGXFSZ);
-    sigpending(&pending);
-    pthread_sigmask(SIG_BLOCK, &too_large, &before);
-    const bool good = replace(folder, path, mode, durable, write, user);
-    const int why = errno;
-    if (!good && sigismember(&pending, SIGXFSZ) == 0)
-        sigtimedwait(&too_large, NULL, &(const struct timespec){0});
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = why;
-    return good;
 }
