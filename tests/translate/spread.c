@@ -7,7 +7,7 @@
 #define LOOP(number)                                                                                         \
     static __attribute__((noinline)) uint64_t loop##number(uint64_t x)                                       \
     {                                                                                                        \
-        for (unsigned i = 0; i < 500000; i++)                                                                \
+        for (unsigned i = 0; i < 300000; i++)                                                                \
             x = (x ^ x >> 7 ^ i) * (2 * number + 0x9e3779b97f4a7c15u);                                       \
         return x;                                                                                            \
     }

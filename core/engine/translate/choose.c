@@ -18,14 +18,17 @@ enum {
     HOSTS_MAX = 8, // that are tried
     FIRST_LOOK = 30, // heat of an entry that is worth asking about, where a fifth will do
     LOADING_COST = 2000, // in heat: LLVM takes 7 ms, and what it then compiles
+    SHORT = 100000, // heat of a run that may be over before what is compiled pays
 };
 
 // Compiling takes 0.2 ms an instruction. For how many fifths of that code has to be interpreted before it is
-// worth it: where somebody will compile for later runs, ten. Else one will do: code that is hot goes on to
-// be, in later runs, too.
+// worth it. Where somebody will compile for later runs, that is what makes this one shortest: forty, and ten
+// if it turns out to be a long one. Else one will do: code that is hot goes on to be, in later runs, too.
 static unsigned fifths(const struct translator *t)
 {
-    return t->guest->config.leaves_rest ? 10 : 1;
+    if (!t->guest->config.leaves_rest)
+        return 1;
+    return atomic_load_explicit(&t->heat, memory_order_relaxed) < SHORT ? 40 : 10;
 }
 
 // The heat that is worth compiling the region for.

@@ -194,7 +194,7 @@ void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
         (s->state != SLOT_COLD && s->state != SLOT_QUEUED))
         return;
     unsigned more = new_heat(t, interpreted);
-    t->heat += more;
+    atomic_fetch_add_explicit(&t->heat, more, memory_order_relaxed);
     unsigned heat = atomic_load_explicit(&s->heat, memory_order_relaxed) + more;
     heat = heat > HEAT_COUNTED ? HEAT_COUNTED : heat ? heat : 1; // who is called so often may be short
     atomic_store_explicit(&s->heat, heat, memory_order_relaxed);
@@ -213,7 +213,7 @@ uint64_t translate_interpreted_ns(const struct translator *t)
 {
     uint64_t heat = 0;
     for (unsigned i = 0; i < t->slot_count; i++)
-        heat += slot_heat_in_vain(&t->slots[i]);
+        heat += slot_heat(&t->slots[i]);
     return t->cache ? heat * HEAT_NS : 0;
 }
 

@@ -168,7 +168,8 @@ struct translator {
     bool eager; // compiles what is asked for at once
     bool at_leisure; // while the program does not run (translate_rest.c)
     uint64_t interpreted; // instructions, when code was last asked for
-    unsigned heat, earlier_heat; // of this run; of earlier ones, for what they asked for in vain
+    atomic_uint heat; // of this run
+    unsigned earlier_heat; // of earlier ones, for what they asked for in vain
     bool compiled_any; // or tried to
     unsigned stays; // in what the interpreter has entered
     uint64_t code_changes; // guest.code_changes when that was entered which is first on the low stack
