@@ -285,6 +285,20 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     NEAR_FORMS(kind##_offset)                                                                                \
     NEAR_FORMS(kind##_post)                                                                                  \
     NEAR_FORMS(kind##_pre)
+#define GIVEN_SIZE(elements, full)                                                                           \
+    with.o.size = (elements);                                                                                \
+    with.o.q = (full)
+#define OF_SIZE(name, half, full, elements)                                                                  \
+    OP_FORM(name, half, GIVEN_SIZE(elements, 0), 15)                                                         \
+    OP_FORM(name, full, GIVEN_SIZE(elements, 1), 15)
+#define OF_BYTES(name) OF_SIZE(name, 1, 2, 0)
+#define OF_NUMBERS(name)                                                                                     \
+    OF_SIZE(name, 1, 2, 0)                                                                                   \
+    OF_SIZE(name, 3, 4, 1)
+#define SIZED(name)                                                                                          \
+    OF_NUMBERS(name)                                                                                         \
+    OF_SIZE(name, 5, 6, 2)                                                                                   \
+    OF_SIZE(name, 7, 8, 3)
 // 14 conditions and NV, which holds like AL, of each kind of flags, and of any.
 #define GIVEN_BOTH(flags_kind, value)                                                                        \
     GIVEN_FLAGS(flags_kind);                                                                                 \
@@ -330,6 +344,9 @@ STENCILS_PAIR(NEAR_PAIR)
 STENCILS_SHIFTED(SHIFTED)
 STENCILS_EXTENDED(EXTENDED)
 STENCILS_SELECTING(SELECTING)
+STENCILS_SIZED(SIZED)
+STENCILS_OF_NUMBERS(OF_NUMBERS)
+STENCILS_OF_BYTES(OF_BYTES)
 
 // Counts for the translator how often a branch goes this way.
 #define COUNT(way) (((struct branch_counts *)(counts + (intptr_t)hole_counts))->way++)

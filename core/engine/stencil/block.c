@@ -74,7 +74,7 @@ bool blocks_can(const struct blocks *b, enum insn id)
 
 // ---- which variant ----
 
-enum { NO_VARIANTS, COMPARING, INDEXED, SHIFTED, EXTENDED, SELECTING };
+enum { NO_VARIANTS, COMPARING, INDEXED, SHIFTED, EXTENDED, SELECTING, SIZED };
 static const uint8_t classes[INSN_COUNT] = {
 #define CLASS(name) [INSN_##name] = COMPARING,
     STENCILS_COMPARING(CLASS)
@@ -91,6 +91,9 @@ static const uint8_t classes[INSN_COUNT] = {
 #undef CLASS
 #define CLASS(name) [INSN_##name] = SELECTING,
                     STENCILS_SELECTING(CLASS)
+#undef CLASS
+#define CLASS(name) [INSN_##name] = SIZED,
+                        STENCILS_SIZED(CLASS) STENCILS_OF_NUMBERS(CLASS) STENCILS_OF_BYTES(CLASS)
 #undef CLASS
 };
 
@@ -165,6 +168,7 @@ static unsigned number_of(enum insn id, const op *o, const struct known *k)
     case SHIFTED:
     case EXTENDED: return 1u + o->a;
     case SELECTING: return o->a >= STENCIL_CONDITIONS ? 0 : 1 + STENCIL_CONDITIONS * k->flags + o->a;
+    case SIZED: return 1u + o->q + 2u * o->size;
     default: return 0;
     }
 }
@@ -199,7 +203,8 @@ static const struct stencil *choose(const struct blocks *b, enum insn id, const 
     for (unsigned i = 0; i < sizeof less / sizeof *less && form != FORM_WIDE; i++)
         if (numbers[less[i]])
             return &l->all[numbers[less[i]]];
-    return numbers[FORM_WIDE] ? &l->all[numbers[FORM_WIDE]] : call;
+    const unsigned any = numbers[FORM_WIDE] ? numbers[FORM_WIDE] : l->numbers[l->first[id] + FORM_WIDE];
+    return any ? &l->all[any] : call;
 }
 
 // What an instruction does with general registers: its operands that are written, as in isa_info, and sets of

@@ -41,6 +41,30 @@
 #define STENCILS_SELECTING(X)                                                                                \
     X(csel_x) X(csel_w) X(csinc_x) X(csinc_w) X(csinv_x) X(csinv_w) X(csneg_x) X(csneg_w)                    \
     X(ccmp_x) X(ccmp_w) X(ccmp_x_imm) X(ccmp_w_imm) X(fcsel_s) X(fcsel_d)
+// Of vectors 1 + Q + 2 x the size of elements, 0 to 3, of those of numbers 0 and 1:
+#define STENCILS_SIZED(X)                                                                                    \
+    X(shadd_v) X(uhadd_v) X(srhadd_v) X(urhadd_v) X(shsub_v) X(uhsub_v) X(sqadd_v) X(uqadd_v) X(sqsub_v)     \
+    X(uqsub_v) X(add_v) X(sub_v) X(addp_v) X(mul_v) X(mla_v) X(mls_v) X(sqdmulh_v) X(sqrdmulh_v)             \
+    X(cmgt_v) X(cmhi_v) X(cmge_v) X(cmhs_v) X(cmtst_v) X(cmeq_v) X(sshl_v) X(ushl_v)                         \
+    X(smax_v) X(umax_v) X(smin_v) X(umin_v) X(smaxp_v) X(umaxp_v) X(sminp_v) X(uminp_v)                      \
+    X(sabd_v) X(uabd_v) X(saba_v) X(uaba_v) X(saddl_v) X(uaddl_v) X(saddw_v) X(uaddw_v)                      \
+    X(ssubl_v) X(usubl_v) X(ssubw_v) X(usubw_v) X(addhn_v) X(raddhn_v) X(subhn_v) X(rsubhn_v)                \
+    X(sabal_v) X(uabal_v) X(sabdl_v) X(uabdl_v) X(smlal_v) X(umlal_v) X(smlsl_v) X(umlsl_v)                  \
+    X(smull_v) X(umull_v) X(rev64_v) X(rev32_v) X(saddlp_v) X(uaddlp_v) X(sadalp_v) X(uadalp_v)              \
+    X(cmgt_vz) X(cmeq_vz) X(cmlt_vz) X(cmge_vz) X(cmle_vz) X(abs_v) X(neg_v) X(clz_v)                        \
+    X(xtn_v) X(sqxtn_v) X(uqxtn_v) X(sqxtun_v) X(shll_v) X(saddlv_v) X(uaddlv_v) X(addv_v)                   \
+    X(smaxv_v) X(umaxv_v) X(sminv_v) X(uminv_v) X(dup_ve) X(dup_v) X(dup_vse) X(ins_v) X(ins_ve)             \
+    X(umov) X(smov_w) X(smov_x) X(uzp1_v) X(uzp2_v) X(trn1_v) X(trn2_v) X(zip1_v) X(zip2_v)                  \
+    X(sshr_vi) X(ushr_vi) X(srshr_vi) X(urshr_vi) X(ssra_vi) X(usra_vi) X(srsra_vi) X(ursra_vi)              \
+    X(sri_vi) X(sli_vi) X(shl_vi) X(shrn_vi) X(rshrn_vi) X(sqshrn_vi) X(uqshrn_vi) X(sqshrun_vi)             \
+    X(sqrshrn_vi) X(uqrshrn_vi) X(sqrshrun_vi) X(sshll_vi) X(ushll_vi) X(mul_ve) X(mla_ve) X(mls_ve)         \
+    X(smull_ve) X(umull_ve) X(smlal_ve) X(umlal_ve) X(smlsl_ve) X(umlsl_ve) X(sqdmulh_ve) X(sqrdmulh_ve)
+#define STENCILS_OF_NUMBERS(X)                                                                               \
+    X(fadd_v) X(fsub_v) X(fmul_v) X(fdiv_v) X(fabd_v) X(faddp_v) X(fabs_v) X(fneg_v)                         \
+    X(fcmgt_v) X(fcmge_v) X(fcmeq_v) X(fcmgt_vz) X(fcmlt_vz)
+// Likewise, of bytes only: 1 + Q.
+#define STENCILS_OF_BYTES(X)                                                                                 \
+    X(and_v) X(bic_v) X(orr_v) X(orn_v) X(eor_v) X(bsl_v) X(bit_v) X(bif_v) X(not_v) X(ext_v) X(rev16_v)
 // clang-format on
 enum { STENCIL_CONDITIONS = 14, STENCIL_FLAGS_KINDS = 4 };
 
