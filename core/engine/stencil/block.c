@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "block.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/forks.h"
 #include "core/engine/code_memory.h"
 #include "core/isa/cpu.h"
-#include "core/state/memory.h"
 #include "stencil.h"
+#include "variant.h"
 
 enum {
     MEMORY_BYTES = 32 << 20,
@@ -18,8 +17,6 @@ enum {
     EXITS_MOST = MEMORY_BYTES / 64,
     TARGETS_MOST = EXITS_MOST,
     TARGET_LISTS = 1 << 14,
-    UNKNOWN = STENCIL_FLAGS_KINDS,
-    NO_REGISTER = 255,
 };
 
 // Where exits of blocks lead to, and blocks begin.
@@ -70,199 +67,6 @@ bool blocks_are_full(const struct blocks *b)
 bool blocks_can(const struct blocks *b, enum insn id)
 {
     return b->memory.code && !blocks_are_full(b) && (b->level->first[id] || called(b, id));
-}
-
-// ---- which variant ----
-
-enum { NO_VARIANTS, COMPARING, INDEXED, SHIFTED, EXTENDED, SELECTING, SIZED };
-static const uint8_t classes[INSN_COUNT] = {
-#define CLASS(name) [INSN_##name] = COMPARING,
-    STENCILS_COMPARING(CLASS)
-#undef CLASS
-#define CLASS(name, scale)                                                                                   \
-    [INSN_##name##_reg] = INDEXED, [INSN_##name##_uxtw] = INDEXED, [INSN_##name##_sxtw] = INDEXED,
-        STENCILS_INDEXED(CLASS)
-#undef CLASS
-#define CLASS(name) [INSN_##name] = SHIFTED,
-            STENCILS_SHIFTED(CLASS)
-#undef CLASS
-#define CLASS(name) [INSN_##name] = EXTENDED,
-                STENCILS_EXTENDED(CLASS)
-#undef CLASS
-#define CLASS(name) [INSN_##name] = SELECTING,
-                    STENCILS_SELECTING(CLASS)
-#undef CLASS
-#define CLASS(name) [INSN_##name] = SIZED,
-                        STENCILS_SIZED(CLASS) STENCILS_OF_NUMBERS(CLASS) STENCILS_OF_BYTES(CLASS)
-#undef CLASS
-};
-
-// What a load or store accesses: Xn + imm, or Xn, which is then changed by imm.
-enum { NOT_NEAR, OFFSET, PRE_INDEXED, POST_INDEXED };
-static const uint8_t addressing[INSN_COUNT] = {
-#define ADDRESSING(kind)                                                                                     \
-    [INSN_##kind##_uimm] = OFFSET, [INSN_##kind##_unscaled] = OFFSET, [INSN_##kind##_pre] = PRE_INDEXED,     \
-    [INSN_##kind##_post] = POST_INDEXED,
-    STENCILS_SINGLE(ADDRESSING)
-#undef ADDRESSING
-#define ADDRESSING(kind)                                                                                     \
-    [INSN_##kind##_offset] = OFFSET, [INSN_##kind##_pre] = PRE_INDEXED, [INSN_##kind##_post] = POST_INDEXED,
-        STENCILS_PAIR(ADDRESSING)
-#undef ADDRESSING
-};
-
-// 1 + the kind of flags that an instruction leaves, where that is always the same.
-static const uint8_t flags_left[INSN_COUNT] = {
-#define OPERANDS(name, kind)                                                                                 \
-    [INSN_##name##_imm] = 1 + (kind), [INSN_##name] = 1 + (kind), [INSN_##name##_lsl] = 1 + (kind),          \
-    [INSN_##name##_shift] = 1 + (kind), [INSN_##name##_ext] = 1 + (kind)
-    OPERANDS(subs_x, FLAGS_SUB),         OPERANDS(subs_w, FLAGS_SUB32),
-    OPERANDS(adds_x, FLAGS_ADD),         OPERANDS(adds_w, FLAGS_ADD32),
-#undef OPERANDS
-    [INSN_ands_x_imm] = 1 + FLAGS_ADD,   [INSN_ands_x] = 1 + FLAGS_ADD,
-    [INSN_ands_x_shift] = 1 + FLAGS_ADD, [INSN_bics_x] = 1 + FLAGS_ADD,
-    [INSN_bics_x_shift] = 1 + FLAGS_ADD, [INSN_ands_w_imm] = 1 + FLAGS_ADD32,
-    [INSN_ands_w] = 1 + FLAGS_ADD32,     [INSN_ands_w_shift] = 1 + FLAGS_ADD32,
-    [INSN_bics_w] = 1 + FLAGS_ADD32,     [INSN_bics_w_shift] = 1 + FLAGS_ADD32,
-    [INSN_fcmp_s] = 1 + FLAGS_SUB,       [INSN_fcmp_s_zero] = 1 + FLAGS_SUB,
-    [INSN_fcmpe_s] = 1 + FLAGS_SUB,      [INSN_fcmpe_s_zero] = 1 + FLAGS_SUB,
-    [INSN_fcmp_d] = 1 + FLAGS_SUB,       [INSN_fcmp_d_zero] = 1 + FLAGS_SUB,
-    [INSN_fcmpe_d] = 1 + FLAGS_SUB,      [INSN_fcmpe_d_zero] = 1 + FLAGS_SUB,
-};
-
-static unsigned flags_behind(enum insn id, unsigned before)
-{
-    if (!(isa_info[id].writes & NZCV))
-        return before;
-    return flags_left[id] ? flags_left[id] - 1u : UNKNOWN;
-}
-
-// What is known between two instructions of a block.
-struct known {
-    unsigned flags; // their kind, or UNKNOWN
-    unsigned at_hand[2]; // registers, or NO_REGISTER
-    uint32_t accessed; // Xn of bit n, and how far from it memory has been accessed
-    int64_t distance[REG_SP + 1];
-};
-
-static bool is_near(enum insn id, const op *o, const struct known *k)
-{
-    int64_t at = addressing[id] == POST_INDEXED ? 0 : (int64_t)o->imm;
-    if (!addressing[id] || !(k->accessed >> o->n & 1))
-        return false;
-    return at - k->distance[o->n] <= MEMORY_NEAR && k->distance[o->n] - at <= MEMORY_NEAR;
-}
-
-static unsigned number_of(enum insn id, const op *o, const struct known *k)
-{
-    switch (isa_info[id].kind) {
-    case KIND_CONDITION: return k->flags == UNKNOWN ? 0 : 1 + k->flags;
-    case KIND_JUMP: return o->disp <= 0;
-    default: break;
-    }
-    if (addressing[id])
-        return is_near(id, o, k);
-    switch (classes[id]) {
-    case COMPARING: return o->d == REG_SINK;
-    case INDEXED: return o->imm ? 2 : 1;
-    case SHIFTED:
-    case EXTENDED: return 1u + o->a;
-    case SELECTING: return o->a >= STENCIL_CONDITIONS ? 0 : 1 + STENCIL_CONDITIONS * k->flags + o->a;
-    case SIZED: return 1u + o->q + 2u * o->size;
-    default: return 0;
-    }
-}
-
-// 1 or 2 for a register that is at hand, else 0.
-static unsigned at_hand(const struct known *k, uint32_t reads, uint32_t operand, unsigned number)
-{
-    return !(reads & operand) ? 0 : number == k->at_hand[0] ? 1 : number == k->at_hand[1] ? 2 : 0;
-}
-
-static unsigned form_of(enum insn id, const op *o, const struct known *k)
-{
-    uint32_t reads = isa_info[id].reads;
-    if (isa_info[id].kind == KIND_OP && (int64_t)o->imm != (int32_t)o->imm)
-        return FORM_WIDE;
-    unsigned d = at_hand(k, reads, Xd, o->d), n = at_hand(k, reads, Xn, o->n),
-             m = at_hand(k, reads, Xm, o->m);
-    return d ? FORM_WITH_D + 3 * (d - 1) + n : 3 * m + n;
-}
-
-// NULL if there is none, nor a handler to call.
-static const struct stencil *choose(const struct blocks *b, enum insn id, const op *o, const struct known *k)
-{
-    const struct stencils *l = b->level;
-    const struct stencil *call = called(b, id) ? &l->all[l->call] : NULL;
-    if (!l->first[id])
-        return call;
-    const uint16_t *numbers = l->numbers + l->first[id] + FORM_COUNT * number_of(id, o, k);
-    const unsigned form = form_of(id, o, k);
-    // What is not there for all that is at hand may be there for less.
-    const unsigned less[] = {form, form % 3, form < FORM_WITH_D ? form - form % 3 : FORM_PLAIN, FORM_PLAIN};
-    for (unsigned i = 0; i < sizeof less / sizeof *less && form != FORM_WIDE; i++)
-        if (numbers[less[i]])
-            return &l->all[numbers[less[i]]];
-    const unsigned any = numbers[FORM_WIDE] ? numbers[FORM_WIDE] : l->numbers[l->first[id] + FORM_WIDE];
-    return any ? &l->all[any] : call;
-}
-
-// What an instruction does with general registers: its operands that are written, as in isa_info, and sets of
-// registers.
-struct usage {
-    uint32_t written, reads, writes;
-};
-
-static struct usage usage_of(enum insn id, const op *o)
-{
-    const bool nowhere = classes[id] == COMPARING && o->d == REG_SINK;
-    const uint32_t written = isa_info[id].writes & ~(nowhere ? (uint32_t)Xd : 0);
-    return (struct usage){written, isa_registers(isa_info[id].reads, o).x, isa_registers(written, o).x};
-}
-
-// Where memory has been accessed behind the instruction.
-static void learn_access(enum insn id, const op *o, const struct usage *u, struct known *k)
-{
-    const uint32_t writes = isa_info[id].writes;
-    k->accessed &= ~u->writes;
-    if (!addressing[id] || (writes & Xd && o->d == o->n) || (writes & Xm && o->m == o->n))
-        return;
-    k->accessed |= 1u << o->n;
-    k->distance[o->n] = addressing[id] == OFFSET         ? (int64_t)o->imm
-                        : addressing[id] == POST_INDEXED ? -(int64_t)o->imm
-                                                         : 0;
-}
-
-// See OP_WRITING: what is written goes to the first register at hand, and to the second only what else is.
-static bool writes_second(uint32_t written)
-{
-    return written & Xd && written & (Xm | Xn);
-}
-
-static void learn_at_hand(const struct usage *u, const op *o, struct known *k)
-{
-    const uint32_t written = u->written;
-    for (unsigned i = 0; i < 2; i++)
-        if (k->at_hand[i] <= REG_SP && u->writes >> k->at_hand[i] & 1)
-            k->at_hand[i] = NO_REGISTER;
-    if (written & (Xd | Xn))
-        k->at_hand[0] = written & Xd ? o->d : o->n;
-    if (writes_second(written))
-        k->at_hand[1] = written & Xm ? o->m : o->n;
-    // What an instruction writes twice is not at hand as it is in the end.
-    if (writes_second(written) && ((written & Xn && o->d == o->n) || (written & Xm && o->d == o->m)))
-        k->at_hand[0] = k->at_hand[1] = NO_REGISTER;
-}
-
-static void learn(const struct blocks *b, const struct stencil *s, enum insn id, const op *o,
-                  const struct usage *u, struct known *k)
-{
-    learn_access(id, o, u, k);
-    k->flags = flags_behind(id, k->flags);
-    if (s == &b->level->all[b->level->call])
-        k->at_hand[0] = k->at_hand[1] = NO_REGISTER;
-    else
-        learn_at_hand(u, o, k);
 }
 
 // ---- making one ----
@@ -447,48 +251,32 @@ struct plan {
     size_t size, aside_size;
 };
 
-// Whether what is at hand first is to take the place of the second, as the first of the instructions writes
-// another there: if it is read before the second is.
-static bool should_keep(const struct known *k, const struct usage *u, unsigned count)
-{
-    unsigned when[2] = {UINT_MAX, UINT_MAX};
-    for (unsigned which = 0; which < 2; which++) {
-        const unsigned number = k->at_hand[which];
-        bool is_written = number > REG_SP;
-        for (unsigned i = 0; i < count && !is_written && when[which] == UINT_MAX; i++) {
-            if (u[i].reads >> number & 1 && (i || which == 1)) // the first instruction finds both
-                when[which] = i;
-            is_written = u[i].writes >> number & 1;
-        }
-    }
-    return u->written & (Xd | Xn) && !writes_second(u->written) && when[0] < when[1];
-}
-
 static void plan_block(const struct blocks *b, uint32_t pc, const enum insn *ids, const op *ops,
                        unsigned count, struct plan *p)
 {
     const struct stencils *l = b->level;
     const struct stencil *none = &l->all[0];
-    struct known known = {.flags = UNKNOWN, .at_hand = {NO_REGISTER, NO_REGISTER}};
+    struct known known = variant_known_first();
     struct usage usage[BLOCK_MOST];
     for (unsigned i = 0; i < count; i++)
-        usage[i] = usage_of(ids[i], &ops[i]);
+        usage[i] = variant_usage(ids[i], &ops[i]);
     p->size = door_size(b);
     for (unsigned i = 0; i < count; i++, p->count++) {
         const uint32_t at = pc + 4 * i;
-        p->keep[i] = should_keep(&known, &usage[i], count - i) ? &l->all[l->keep] : none;
+        p->keep[i] = variant_should_keep(&known, &usage[i], count - i) ? &l->all[l->keep] : none;
         if (p->keep[i] != none)
             known.at_hand[1] = known.at_hand[0];
-        p->chosen[i] = choose(b, ids[i], &ops[i], &known);
-        if (!p->chosen[i])
+        const unsigned number = variant_choose(l, ids[i], &ops[i], &known);
+        if (!number && !called(b, ids[i]))
             break;
+        p->chosen[i] = &l->all[number ? number : l->call];
         p->places[i] = (struct place){
             .id = ids[i], .o = &ops[i], .index = i, .pc = at, .to = at + 4 * (uint32_t)ops[i].disp};
         p->aside[i] = aside_of(b, p->chosen[i], &p->places[i]);
         p->not_taken[i] = isa_info[ids[i]].kind == KIND_CONDITION ? &l->all[l->not_taken] : none;
         p->size += p->keep[i]->size + p->chosen[i]->size + p->not_taken[i]->size;
         p->aside_size += p->aside[i]->size;
-        learn(b, p->chosen[i], ids[i], &ops[i], &usage[i], &known);
+        variant_learn(&known, ids[i], &ops[i], &usage[i], !number);
     }
     if (!p->count)
         return;

@@ -24,4 +24,5 @@ add_custom_command(OUTPUT ${ENTER_OBJECT}
     -MD -MF ${ENTER_OBJECT}.d -c ${ENTER} -o ${ENTER_OBJECT}
   DEPENDS ${ENTER} DEPFILE ${ENTER_OBJECT}.d
   COMMENT "The way into the handlers")
-target_sources(core PRIVATE engine/stencil/block.c engine/interp/interp_stencil_functions.c ${STENCIL_TABLES} ${ENTER_OBJECT})
+target_sources(core PRIVATE engine/stencil/block.c engine/stencil/variant.c
+  engine/interp/interp_stencil_functions.c ${STENCIL_TABLES} ${ENTER_OBJECT})
