@@ -4,13 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "frontend/base/log.h"
@@ -62,23 +64,66 @@ static void stand_back(void)
     sched_setscheduler(0, SCHED_IDLE, &none);
 }
 
+// ---- whose turn it is ----
+
+// In the cache's folder, of locks only (fcntl(2), open file description locks): byte 0 is had by who is at
+// work; the others by those that wait for it, one of each program, a few dozen in all. Those that find
+// theirs taken have nothing to add: who waits will see what their run has left.
+static const char locks_name[] = "behind";
+enum { WAITING_MOST = 64 };
+
+static bool lock(int file, int how, off_t byte, short type)
+{
+    struct flock l = {.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+    int status;
+    while ((status = fcntl(file, how, &l)) != 0 && errno == EINTR) {
+    }
+    return status == 0;
+}
+
+static off_t place_of(const char *program)
+{
+    struct stat about = {0};
+    stat(program, &about);
+    return 1 + (off_t)(about.st_ino % WAITING_MOST);
+}
+
+// Waits for the program's turn, which ends when what is returned is closed; -1 on failure.
+static int take_turn(const struct machine_config *config, struct failure *failure)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", config->cache_folder, locks_name);
+    int file = length < (int)sizeof path ? open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
+    if (file < 0) {
+        fail(failure, STATUS_USAGE, "--translate-rest: there is nowhere to keep translated code: %s: %s",
+             path, strerror(errno));
+        return -1;
+    }
+    const off_t place = place_of(config->program);
+    if (!lock(file, F_OFD_SETLK, place, F_WRLCK) || !lock(file, F_OFD_SETLKW, 0, F_WRLCK)) {
+        fail(failure, STATUS_USAGE, "--translate-rest: another process will do it: wait for that");
+        close(file);
+        return -1;
+    }
+    lock(file, F_OFD_SETLK, place, F_UNLCK);
+    return file;
+}
+
 bool translate_behind_run(const struct machine_config *config, struct failure *failure)
 {
-    int folder = config->cache_folder ? open(config->cache_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (folder < 0)
+    if (!config->cache_folder)
         return fail(failure, STATUS_USAGE, "--translate-rest: there is nowhere to keep translated code");
-    if (flock(folder, LOCK_EX | LOCK_NB) != 0) {
-        close(folder);
-        return fail(failure, STATUS_USAGE, "--translate-rest: another process is at it: wait for that");
-    }
-    struct error error;
     prctl(PR_SET_NAME, program_invocation_short_name); // or lists of processes would call it "exe"
     stand_back();
+    int turn = take_turn(config, failure);
+    if (turn < 0)
+        return false;
+    struct error error;
     machine *m = machine_create(config, &error);
     if (m) {
         machine_translate_rest(m);
         machine_destroy(m);
     }
-    close(folder);
+    close(turn);
     return m || fail(failure, STATUS_USAGE, "%s", error.text);
 }

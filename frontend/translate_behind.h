@@ -18,8 +18,9 @@ bool translate_behind_is_wanted(void);
 // of this one (argv, argc of them) and the option for translate_behind_run. Does not wait.
 void translate_behind_start(uint64_t interpreted_ns, int argc, char *const *argv);
 
-// That process's work, on a machine that is made of config and not run. False if there is nowhere
-// to keep it, or another process is at it for the same user.
+// That process's work, on a machine that is made of config and not run, when it is its turn: one is at work
+// at a time. False if there is nowhere to keep it, or another process waits for its turn with the same
+// program.
 bool translate_behind_run(const struct machine_config *config, struct failure *failure);
 
 #endif
