@@ -67,8 +67,8 @@ static void stand_back(void)
 // ---- whose turn it is ----
 
 // In the cache's folder, of locks only (fcntl(2), open file description locks): byte 0 is had by who is at
-// work; the others by those that wait for it, one of each program, a few dozen in all. Those that find
-// theirs taken have nothing to add: who waits will see what their run has left.
+// work; the others by those that wait for it, one of each program. Who finds that taken has nothing to add:
+// the other one will see what its run has left. (Of two programs that share a byte, one is translated later.)
 static const char locks_name[] = "behind";
 enum { WAITING_MOST = 64 };
 
