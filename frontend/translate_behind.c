@@ -4,10 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -88,25 +86,35 @@ static off_t place_of(const char *program)
     return 1 + (off_t)(about.st_ino % WAITING_MOST);
 }
 
+static int open_locks(const char *cache_folder)
+{
+    int folder = open(cache_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return -1;
+    int file = openat(folder, locks_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const int why = errno;
+    close(folder);
+    errno = why;
+    return file;
+}
+
 // Waits for the program's turn, which ends when what is returned is closed; -1 on failure.
 static int take_turn(const struct machine_config *config, struct failure *failure)
 {
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/%s", config->cache_folder, locks_name);
-    int file = length < (int)sizeof path ? open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
-    if (file < 0) {
-        fail(failure, STATUS_USAGE, "--translate-rest: there is nowhere to keep translated code: %s: %s",
-             path, strerror(errno));
-        return -1;
-    }
+    int file = open_locks(config->cache_folder);
     const off_t place = place_of(config->program);
-    if (!lock(file, F_OFD_SETLK, place, F_WRLCK) || !lock(file, F_OFD_SETLKW, 0, F_WRLCK)) {
-        fail(failure, STATUS_USAGE, "--translate-rest: another process will do it: wait for that");
-        close(file);
-        return -1;
+    if (file >= 0 && lock(file, F_OFD_SETLK, place, F_WRLCK) && lock(file, F_OFD_SETLKW, 0, F_WRLCK)) {
+        lock(file, F_OFD_SETLK, place, F_UNLCK);
+        return file;
     }
-    lock(file, F_OFD_SETLK, place, F_UNLCK);
-    return file;
+    if (file >= 0 && (errno == EAGAIN || errno == EACCES))
+        fail(failure, STATUS_USAGE, "--translate-rest: another process will do it: wait for that");
+    else
+        fail(failure, STATUS_USAGE, "--translate-rest: there is nowhere to keep translated code: %s/%s: %s",
+             config->cache_folder, locks_name, strerror(errno));
+    if (file >= 0)
+        close(file);
+    return -1;
 }
 
 bool translate_behind_run(const struct machine_config *config, struct failure *failure)

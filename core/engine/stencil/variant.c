@@ -123,6 +123,7 @@ unsigned variant_choose(const struct stencils *l, enum insn id, const op *o, con
     for (unsigned i = 0; i < sizeof less / sizeof *less && form != FORM_WIDE; i++)
         if (numbers[less[i]])
             return numbers[less[i]];
+    // A variant that would be too long is not there at all; the general one may be.
     return numbers[FORM_WIDE] ? numbers[FORM_WIDE] : l->numbers[l->first[id] + FORM_WIDE];
 }
 
