@@ -77,19 +77,30 @@ static void add_entry(uint32_t *entries, unsigned *heat, unsigned *count, uint32
     heat[at] = more;
 }
 
-// How much it is worth to enter *r at x, where s is asked for; 0: nothing. At leisure loops get no
-// entries: they are come to from where the region begins; nor do other functions that it leads to, which have
+// At leisure. Loops are come to from where the region begins, and other functions that it leads to have
 // regions of their own.
-static unsigned worth_of_entry(const struct translator *t, const struct slot *s, const struct region *r,
+static bool may_be_entry(const struct slot *s, const struct region *r)
+{
+    return !s->is_called && !region_loops_at(r, s->pc);
+}
+
+bool choose_needs_entry(struct translator *t, const struct slot *s, const struct region *r)
+{
+    return may_be_entry(s, r) &&
+           (s->is_target || slot_heat(s) >= FIRST_LOOK || is_compiled(slot_at(t, r->entries[0])));
+}
+
+// How much it is worth to enter *r at x, where s is asked for; 0: nothing.
+static unsigned worth_of_entry(struct translator *t, const struct slot *s, const struct region *r,
                                const struct slot *x)
 {
     const bool was_one = is_compiled(x) && x->home == r->entries[0];
-    if (t->at_leisure && (x->is_called || region_loops_at(r, x->pc)))
+    if (t->at_leisure && !may_be_entry(x, r))
         return 0;
-    if (x == s || was_one)
+    if (was_one || (x == s && !t->at_leisure))
         return UINT32_MAX;
     if (t->at_leisure)
-        return x->state == SLOT_QUEUED;
+        return x->state == SLOT_QUEUED ? 1 + slot_heat(x) : 0;
     return slot_heat(x) >= FIRST_LOOK ? slot_heat(x) : 0;
 }
 
@@ -106,6 +117,15 @@ static bool find_with_entries(struct translator *t, const struct slot *s, const 
             add_entry(entries, heat, &count, x->pc, worth);
     }
     return region_find(r, entries, count, source);
+}
+
+// Whether *r, as found last, has room for no more entries and s is none.
+static bool has_no_room_for(const struct slot *s, const struct region *r)
+{
+    bool is_entry = false;
+    for (unsigned i = 0; i < r->entry_count; i++)
+        is_entry |= r->entries[i] == s->pc;
+    return r->entry_count == REGION_ENTRIES_MAX && !is_entry;
 }
 
 static int by_pc(const void *a, const void *b)
@@ -139,8 +159,10 @@ static bool find_function(struct translator *t, const struct slot *s, const stru
     const struct slot *hosts[HOSTS_MAX];
     unsigned count = s->is_called ? 0 : find_hosts(t, s, hosts);
     while (count-- > 0)
-        if (region_find(r, &hosts[count]->pc, 1, source) && region_has(r, s->pc))
-            return find_with_entries(t, s, source, r);
+        if (region_find(r, &hosts[count]->pc, 1, source) && region_has(r, s->pc) &&
+            find_with_entries(t, s, source, r) && region_has(r, s->pc) &&
+            !(choose_needs_entry(t, s, r) && has_no_room_for(s, r)))
+            return true;
     return region_find(r, &s->pc, 1, source) && (!s->is_called || find_with_entries(t, s, source, r));
 }
 
@@ -155,8 +177,9 @@ bool choose_region(struct translator *t, const struct slot *s, const struct regi
     unsigned alone = cost_of(t, r), hosts_count = find_hosts(t, s, hosts);
     for (unsigned i = 0; i < hosts_count; i++)
         if (region_find(r, &hosts[i]->pc, 1, source) && region_has(r, s->pc) &&
-            (cost_of(t, r) <= 2 * alone || heat_of(t, r) >= cost_of(t, r)))
-            return find_with_entries(t, s, source, r);
+            (cost_of(t, r) <= 2 * alone || heat_of(t, r) >= cost_of(t, r)) &&
+            find_with_entries(t, s, source, r) && !has_no_room_for(s, r))
+            return true;
     return region_find(r, &s->pc, 1, source) && find_with_entries(t, s, source, r);
 }
 

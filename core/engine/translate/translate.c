@@ -81,6 +81,8 @@ static void install_cached(struct translator *t, struct slot *s)
         t->region_count -= was_there;
         t->cached_count -= was_there;
         cache_file_drop(t->cache, s->cached);
+    } else if (s->state == SLOT_CACHED) { // the object is of other entries
+        s->state = SLOT_COLD;
     } else if (t->eager && has_grown(t, o)) {
         translate_again(t, s->pc);
     }

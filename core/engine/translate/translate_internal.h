@@ -68,6 +68,7 @@ struct slot {
     uint32_t wanted; // so much before it is looked at once more; 0: choose_first_look
     bool is_missed; // translated code has looked for code there in vain: noted by who prepares
     bool is_called; // by its address: known at leisure
+    bool is_target; // of indirect branches, or longjmp: likewise
     atomic_bool in_work; // a region with this entry is being compiled, or has been and is not yet installed
     bool has_loops; // its region replaces some, whose instructions a stay does not count
     bool is_brief; // not worth entering from what is interpreted: it is left too soon
@@ -255,12 +256,16 @@ void translate_again(struct translator *t, uint32_t pc);
 void request_if_cold(struct translator *t, struct slot *s);
 
 // ---- choose.c ----
-// What is worth compiling. These two are asked by the compile thread, to which slots are guesses.
+// What is worth compiling. The compile thread asks the first three, to which slots are guesses.
 //
 // Finds the region that is best compiled for the code at s: that, or what it is a part of, with the entries
 // that are asked for. False if nothing there can be compiled.
 bool choose_region(struct translator *t, const struct slot *s, const struct region_source *source,
                    struct region *r);
+// At leisure: whether *r is to be entered at s, which is in it and has been asked for: something from
+// elsewhere leads there, or it was hot, or asked for although the region had been compiled. Else it is come
+// to from where the region begins, as its loops always are.
+bool choose_needs_entry(struct translator *t, const struct slot *s, const struct region *r);
 // Whether that has been interpreted for so long that compiling it pays (and loading LLVM, unless is_loaded).
 // If not, *wanted is the heat of s to wait for.
 bool choose_now(struct translator *t, const struct slot *s, const struct region *r, bool is_loaded,

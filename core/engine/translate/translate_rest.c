@@ -90,6 +90,14 @@ static bool returns_twice(const struct guest *g, uint32_t pc)
     return false;
 }
 
+static void request_target(struct translator *t, uint32_t pc)
+{
+    struct slot *s = translate_slot(t, pc);
+    if (s)
+        s->is_target = true;
+    request_if_cold(t, s);
+}
+
 // Asks for what has run on the page, in functions that are wanted, where an indirect branch has led often, or
 // must have led: it does not follow what ran before it, and no direct branch leads there; for where longjmp
 // leads; and for the functions themselves, if all are. (Each entry costs those who pass by: with all that BR
@@ -117,9 +125,9 @@ static void request_on(struct rest *rest, unsigned index)
         const bool is_led_to = isa_info[insn].kind != KIND_CONDITION && branch_seen(t, pc).taken >= HOT_LOOP,
                    must_be = !follows && !has_bit(rest->pages[index].is_reached, pc);
         if (rest->is_wanted && (is_led_to || must_be))
-            request_if_cold(t, translate_slot(t, pc));
+            request_target(t, pc);
         if (rest->is_wanted && insn == INSN_bl && returns_twice(t->guest, pc + (uint32_t)o.disp * 4))
-            request_if_cold(t, translate_slot(t, pc + 4));
+            request_target(t, pc + 4);
         follows = insn == INSN_bl || insn == INSN_blr ||
                   (isa_info[insn].kind != KIND_JUMP && isa_info[insn].kind != KIND_INDIRECT);
     }
@@ -163,7 +171,8 @@ void rest_cover(struct translator *t, const struct region *r)
             is_entry |= r->entries[k] == s->pc;
         bool was_entry = s->state == SLOT_CACHED && s->home == r->entries[0];
         bool is_asked = s->state == SLOT_COLD || s->state == SLOT_QUEUED;
-        if (is_entry || s->is_called || !(was_entry || (is_asked && region_loops_at(r, s->pc))))
+        bool is_covered = is_asked && region_has(r, s->pc) && !choose_needs_entry(t, s, r);
+        if (is_entry || s->is_called || !(was_entry || is_covered))
             continue;
         s->state = SLOT_COLD;
         s->heat = 0;
