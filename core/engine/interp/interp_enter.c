@@ -10,5 +10,5 @@ op *interp_enter(cpu *c, op *o, const char *code)
 {
     stencil_function *handler = (stencil_function *)HANDLER(o); // which finds its operands where C has them
     return handler(code, STENCIL_BEYOND, (char *)c->branch_counts, c->memory, c, o, (uint64_t)(uintptr_t)code,
-                   0, 0, 0);
+                   0, 0, 0, 0);
 }

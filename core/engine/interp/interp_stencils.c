@@ -102,8 +102,13 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
 
 #define STENCIL(name, variant, form)                                                                         \
     STENCIL_CALL op *stencil__##name##__##variant##__##form(STENCIL_PARAMETERS)
-#define SIBLING(function, ...)                                                                               \
-    __attribute__((musttail)) return function(code, beyond, counts, memory, c, block, __VA_ARGS__)
+// Whatever is in rcx is passed on.
+#define SIBLING(function, first, second, flag_a, flag_b)                                                     \
+    do {                                                                                                     \
+        __asm__("" : "=c"(nothing));                                                                         \
+        __attribute__((musttail)) return function(code, beyond, counts, memory, c, block, first, nothing,    \
+                                                  second, flag_a, flag_b);                                   \
+    } while (0)
 
 #define BEGIN UNUSED op *o = (op *)((char *)block + (intptr_t)hole_op)
 
@@ -246,6 +251,12 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
 #include "core/isa/insns_simd_mem.def"
 #undef INSN
 
+#define EXTRACTING(name)                                                                                     \
+    OP_FEW_FORMS(name, 1, GIVEN(with.o.a != 0))                                                              \
+    OP_FEW_FORMS(name, 2, GIVEN_ROTATION)
+#define GIVEN_ROTATION                                                                                       \
+    GIVEN(with.o.a != 0);                                                                                    \
+    with.xm = with.xn
 #define SHIFTED(name)                                                                                        \
     OP_FEW_FORMS(name, 1, GIVEN_A(0))                                                                        \
     OP_FEW_FORMS(name, 2, GIVEN_A(1))                                                                        \
@@ -341,6 +352,7 @@ STENCILS_COMPARING(COMPARING)
 STENCILS_INDEXED(INDEXED)
 STENCILS_SINGLE(NEAR_SINGLE)
 STENCILS_PAIR(NEAR_PAIR)
+STENCILS_EXTRACTING(EXTRACTING)
 STENCILS_SHIFTED(SHIFTED)
 STENCILS_EXTENDED(EXTENDED)
 STENCILS_SELECTING(SELECTING)

@@ -26,6 +26,8 @@
     X(str_s) X(ldr_s) X(str_d) X(ldr_d) X(str_q) X(ldr_q)
 #define STENCILS_PAIR(X)                                                                                     \
     X(stp_w) X(ldp_w) X(ldpsw) X(stp_x) X(ldp_x) X(stp_d) X(ldp_d) X(stp_q) X(ldp_q)
+// 1 where something is shifted, 2 where that is one register, rotated:
+#define STENCILS_EXTRACTING(X) X(extr_x) X(extr_w)
 // 1 + the type of shift, or the kind of extension:
 #define STENCILS_SHIFTED(X)                                                                                  \
     X(add_x_shift) X(add_w_shift) X(sub_x_shift) X(sub_w_shift)                                              \
@@ -111,11 +113,11 @@ struct pinned {
 #define STENCIL_BEYOND (~(uint64_t)UINT32_MAX)
 // The four of them; two of the three that a handler is called with; and what is at hand between two stencils,
 // two registers of the guest's and, while the kind of the flags is known, these: a value on its way through
-// memory takes some cycles.
-#define STENCIL_CALL __attribute__((preserve_none)) // in r12 to r15, rdi, rsi, rdx, rcx, r8, r9
+// memory takes some cycles. Nothing is in rcx, which x86-64 shifts and rotates by.
+#define STENCIL_CALL __attribute__((preserve_none)) // in r12 to r15, rdi, rsi, rdx, rcx, r8, r9, r11
 #define STENCIL_PARAMETERS                                                                                   \
     const char *code, uint64_t beyond, char *counts, uint8_t *memory, cpu *c, op *block, uint64_t first,     \
-        uint64_t second, uint64_t flag_a, uint64_t flag_b
+        uint64_t nothing, uint64_t second, uint64_t flag_a, uint64_t flag_b
 #define STENCIL_FUNCTION(name) typedef STENCIL_CALL op *name(STENCIL_PARAMETERS)
 
 struct hole {

@@ -5,7 +5,7 @@
 
 #include "core/state/memory.h"
 
-enum { NO_VARIANTS, COMPARING, INDEXED, SHIFTED, EXTENDED, SELECTING, SIZED };
+enum { NO_VARIANTS, COMPARING, INDEXED, EXTRACTING, SHIFTED, EXTENDED, SELECTING, SIZED };
 static const uint8_t classes[INSN_COUNT] = {
 #define CLASS(name) [INSN_##name] = COMPARING,
     STENCILS_COMPARING(CLASS)
@@ -14,17 +14,20 @@ static const uint8_t classes[INSN_COUNT] = {
     [INSN_##name##_reg] = INDEXED, [INSN_##name##_uxtw] = INDEXED, [INSN_##name##_sxtw] = INDEXED,
         STENCILS_INDEXED(CLASS)
 #undef CLASS
+#define CLASS(name) [INSN_##name] = EXTRACTING,
+            STENCILS_EXTRACTING(CLASS)
+#undef CLASS
 #define CLASS(name) [INSN_##name] = SHIFTED,
-            STENCILS_SHIFTED(CLASS)
+                STENCILS_SHIFTED(CLASS)
 #undef CLASS
 #define CLASS(name) [INSN_##name] = EXTENDED,
-                STENCILS_EXTENDED(CLASS)
+                    STENCILS_EXTENDED(CLASS)
 #undef CLASS
 #define CLASS(name) [INSN_##name] = SELECTING,
-                    STENCILS_SELECTING(CLASS)
+                        STENCILS_SELECTING(CLASS)
 #undef CLASS
 #define CLASS(name) [INSN_##name] = SIZED,
-                        STENCILS_SIZED(CLASS) STENCILS_OF_NUMBERS(CLASS) STENCILS_OF_BYTES(CLASS)
+                            STENCILS_SIZED(CLASS) STENCILS_OF_NUMBERS(CLASS) STENCILS_OF_BYTES(CLASS)
 #undef CLASS
 };
 
@@ -88,6 +91,7 @@ static unsigned number_of(enum insn id, const op *o, const struct known *k)
     switch (classes[id]) {
     case COMPARING: return o->d == REG_SINK;
     case INDEXED: return o->imm ? 2 : 1;
+    case EXTRACTING: return o->a ? 1 + (o->n == o->m) : 0;
     case SHIFTED:
     case EXTENDED: return 1u + o->a;
     case SELECTING: return o->a >= STENCIL_CONDITIONS ? 0 : 1 + STENCIL_CONDITIONS * k->flags + o->a;
