@@ -214,8 +214,11 @@ bool translate_is_kept(const struct translator *t)
 uint64_t translate_interpreted_ns(const struct translator *t)
 {
     uint64_t heat = 0;
-    for (unsigned i = 0; i < t->slot_count; i++)
-        heat += slot_heat(&t->slots[i]);
+    for (unsigned i = 0; i < t->slot_count; i++) {
+        const struct slot *s = &t->slots[i];
+        if (s->state != SLOT_FAILED && s->state != SLOT_HOPELESS)
+            heat += atomic_load_explicit(&s->heat, memory_order_relaxed);
+    }
     return t->cache ? heat * HEAT_NS : 0;
 }
 

@@ -67,8 +67,9 @@ bool translate_enter_code(struct translator *t);
 // Translates the code at pc, also what has never run, and waits for it.
 void translate_now(struct translator *t, uint32_t pc);
 
-// How long (ns) this run and earlier ones have interpreted code that was asked for and is not there yet,
-// roughly: what later ones could save; 0 where nothing is kept for them.
+// How long (ns) this run and earlier ones have interpreted code that no earlier run had left, roughly: what
+// later ones could save; 0 where nothing is kept for them. It counts as well if it has been compiled since: a
+// function that is hot is asked for more often than those that call it, whose code may take the time.
 uint64_t translate_interpreted_ns(const struct translator *t);
 // Whether what is translated is kept for them.
 bool translate_is_kept(const struct translator *t);
