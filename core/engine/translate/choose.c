@@ -119,15 +119,6 @@ static bool find_with_entries(struct translator *t, const struct slot *s, const 
     return region_find(r, entries, count, source);
 }
 
-// Whether *r, as found last, has room for no more entries and s is none.
-static bool has_no_room_for(const struct slot *s, const struct region *r)
-{
-    bool is_entry = false;
-    for (unsigned i = 0; i < r->entry_count; i++)
-        is_entry |= r->entries[i] == s->pc;
-    return r->entry_count == REGION_ENTRIES_MAX && !is_entry;
-}
-
 static int by_pc(const void *a, const void *b)
 {
     const struct slot *x = *(const struct slot *const *)a, *y = *(const struct slot *const *)b;
@@ -151,6 +142,13 @@ static unsigned find_hosts(const struct translator *t, const struct slot *s, con
     return count - first;
 }
 
+// At leisure: whether nobody need ask for s once *r, with its entries, has been compiled. (There may have
+// been no room for s among these, and with them *r may end in front of it.)
+static bool is_served(struct translator *t, const struct slot *s, const struct region *r)
+{
+    return region_has(r, s->pc) && (region_enters_at(r, s->pc) || !choose_needs_entry(t, s, r));
+}
+
 // At leisure: the function that s is in, if there is one that has been called by its address. What else is
 // entered (the cases of a switch) leads to code that others of its kind lead to as well: there is one entry.
 static bool find_function(struct translator *t, const struct slot *s, const struct region_source *source,
@@ -160,8 +158,7 @@ static bool find_function(struct translator *t, const struct slot *s, const stru
     unsigned count = s->is_called ? 0 : find_hosts(t, s, hosts);
     while (count-- > 0)
         if (region_find(r, &hosts[count]->pc, 1, source) && region_has(r, s->pc) &&
-            find_with_entries(t, s, source, r) && region_has(r, s->pc) &&
-            !(choose_needs_entry(t, s, r) && has_no_room_for(s, r)))
+            find_with_entries(t, s, source, r) && is_served(t, s, r))
             return true;
     return region_find(r, &s->pc, 1, source) && (!s->is_called || find_with_entries(t, s, source, r));
 }
@@ -178,7 +175,7 @@ bool choose_region(struct translator *t, const struct slot *s, const struct regi
     for (unsigned i = 0; i < hosts_count; i++)
         if (region_find(r, &hosts[i]->pc, 1, source) && region_has(r, s->pc) &&
             (cost_of(t, r) <= 2 * alone || heat_of(t, r) >= cost_of(t, r)) &&
-            find_with_entries(t, s, source, r) && !has_no_room_for(s, r))
+            find_with_entries(t, s, source, r) && region_enters_at(r, s->pc))
             return true;
     return region_find(r, &s->pc, 1, source) && find_with_entries(t, s, source, r);
 }

@@ -154,9 +154,8 @@ static void begin_work(struct translator *t, const struct region *r)
 {
     unsigned kept = 0, slot_count = t->slot_count;
     for (unsigned i = 0; i < slot_count; i++)
-        for (unsigned k = 0; k < r->entry_count; k++)
-            if (t->slots[i].pc == r->entries[k])
-                t->slots[i].in_work = true;
+        if (region_enters_at(r, t->slots[i].pc))
+            t->slots[i].in_work = true;
     if (t->at_leisure)
         rest_cover(t, r);
     pthread_mutex_lock(&t->lock);

@@ -399,6 +399,14 @@ bool region_has(const struct region *r, uint32_t pc)
     return false;
 }
 
+bool region_enters_at(const struct region *r, uint32_t pc)
+{
+    for (unsigned i = 0; i < r->entry_count; i++)
+        if (r->entries[i] == pc)
+            return true;
+    return false;
+}
+
 bool region_loops_at(const struct region *r, uint32_t pc)
 {
     int block = find_block(r, pc, 0);

@@ -120,6 +120,9 @@ bool region_find(struct region *r, const uint32_t *entries, unsigned count,
 // Whether the code at pc is part of the region, and not only of a copy that is inlined.
 bool region_has(const struct region *r, uint32_t pc);
 
+// Whether pc is one of the region's entries.
+bool region_enters_at(const struct region *r, uint32_t pc);
+
 // Whether a loop of the region begins at pc, in code that is no copy.
 bool region_loops_at(const struct region *r, uint32_t pc);
 

@@ -166,13 +166,10 @@ void rest_cover(struct translator *t, const struct region *r)
 {
     for (unsigned i = 0; i < t->slot_count; i++) {
         struct slot *s = &t->slots[i];
-        bool is_entry = false;
-        for (unsigned k = 0; k < r->entry_count; k++)
-            is_entry |= r->entries[k] == s->pc;
         bool was_entry = s->state == SLOT_CACHED && s->home == r->entries[0];
         bool is_asked = s->state == SLOT_COLD || s->state == SLOT_QUEUED;
         bool is_covered = is_asked && region_has(r, s->pc) && !choose_needs_entry(t, s, r);
-        if (is_entry || s->is_called || !(was_entry || is_covered))
+        if (region_enters_at(r, s->pc) || s->is_called || !(was_entry || is_covered))
             continue;
         s->state = SLOT_COLD;
         s->heat = 0;
