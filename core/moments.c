@@ -73,7 +73,7 @@ static size_t bytes_of(const machine *m)
     const struct moments *k = m->moments;
     const struct journal *j = m->guest.memory.journal;
     return k->packed + k->rest.room + k->scratch.room + k->room * sizeof *k->list +
-           (j ? j->held_count * GUEST_PAGE : 0);
+           (j ? j->held * GUEST_PAGE : 0);
 }
 
 // The oldest go, but never the newest.

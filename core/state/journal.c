@@ -8,6 +8,7 @@
 #define NOTED_BYTES (PAGE_COUNT / 8)
 #define NOTED_WORDS (PAGE_COUNT / 64)
 #define HELD_MOST 2048u // pages: the memory of more copies than these is given back at the next moment
+#define SMALL_PAGES 512u // copies: memory for more comes in huge pages, where the host has them
 #define CLOSED_TOGETHER 16u // pages: noted ones that lie so near are protected in one go
 
 static void *reserve(uint64_t size)
@@ -28,9 +29,10 @@ void journal_destroy(struct memory *m)
     if (!j)
         return;
     release(j->old, GUEST_SPACE);
+    release(j->place, PAGE_COUNT * sizeof *j->place);
     release(j->old_flags, PAGE_COUNT);
     release(j->noted, NOTED_BYTES);
-    release(j->held, NOTED_BYTES);
+    release(j->noted_before, NOTED_BYTES);
     release(j, sizeof *j);
     m->journal = NULL;
 }
@@ -41,13 +43,15 @@ static bool create(struct memory *m)
     if (!j)
         return false;
     j->old = reserve(GUEST_SPACE);
+    j->place = reserve(PAGE_COUNT * sizeof *j->place);
     j->old_flags = reserve(PAGE_COUNT);
     j->noted = reserve(NOTED_BYTES);
-    j->held = reserve(NOTED_BYTES);
-    if (!j->old || !j->old_flags || !j->noted || !j->held) {
+    j->noted_before = reserve(NOTED_BYTES);
+    if (!j->old || !j->place || !j->old_flags || !j->noted || !j->noted_before) {
         journal_destroy(m);
         return false;
     }
+    madvise(j->old + SMALL_PAGES * GUEST_PAGE, GUEST_SPACE - SMALL_PAGES * GUEST_PAGE, MADV_HUGEPAGE);
     // Nothing is protected so far.
     for (uint64_t i = 0; i < PAGE_COUNT; i++)
         if (m->pages[i])
@@ -64,8 +68,7 @@ bool journal_begin(struct memory *m)
 static void drop_copies(struct journal *j)
 {
     madvise(j->old, GUEST_SPACE, MADV_DONTNEED);
-    memset(j->held, 0, NOTED_BYTES);
-    j->held_count = 0;
+    j->held = j->copied = 0;
 }
 
 void journal_end(struct memory *m)
@@ -87,17 +90,19 @@ static bool has_contents(const struct memory *m, uint64_t page)
 
 static void copy_old(struct memory *m, uint64_t page)
 {
-    uint8_t flags = m->pages[page], *to = m->journal->old + page * GUEST_PAGE;
+    struct journal *j = m->journal;
+    uint8_t flags = m->pages[page], *to = j->old + j->copied * GUEST_PAGE;
     uint64_t start = page * GUEST_PAGE, end = start + GUEST_PAGE;
     bool hidden = flags & MEMORY_MAPPED && !(flags & PROT_READ);
-    m->journal->old_flags[page] = flags & (uint8_t)~MEMORY_CODE;
+    j->place[page] = (uint32_t)j->copied;
+    j->old_flags[page] = flags & (uint8_t)~MEMORY_CODE;
     if (hidden && !memory_protect_host(m, &start, &end, PROT_READ))
-        m->journal->lost = true;
+        j->lost = true;
     else if (has_contents(m, page))
         memcpy(to, m->base + page * GUEST_PAGE, GUEST_PAGE);
     else if (flags)
         memset(to, 0, GUEST_PAGE);
-    m->journal->copied += flags != 0;
+    j->copied += flags != 0;
     if (hidden)
         memory_protect_host(m, &start, &end, PROT_NONE);
 }
@@ -159,16 +164,17 @@ bool journal_restart(struct memory *m)
     }
     good &= close_pages(m, first, end);
     for (uint64_t i = 0; i < NOTED_WORDS; i++) {
-        if (!j->noted[i])
-            continue;
-        uint64_t new = j->copies ? j->noted[i] & ~j->held[i] : 0;
-        j->held[i] |= new;
-        j->held_count += (uint64_t)__builtin_popcountll(new);
-        j->noted[i] = 0;
+        const uint64_t noted = j->copies ? j->noted[i] : 0;
+        if (noted != j->noted_before[i])
+            j->noted_before[i] = noted;
+        if (j->noted[i])
+            j->noted[i] = 0;
     }
-    if (j->held_count > HELD_MOST)
+    if (j->held < j->copied)
+        j->held = j->copied;
+    if (j->held > HELD_MOST)
         drop_copies(j);
-    j->copied = 0;
+    j->copied = j->cost = 0;
     j->copies = good;
     j->lost = false;
     return good;
@@ -193,7 +199,8 @@ static bool is_zero(const uint8_t *page)
 
 static void write_change(struct memory *m, uint64_t page, struct saved *s)
 {
-    const uint8_t *old = m->journal->old + page * GUEST_PAGE, *now = m->base + page * GUEST_PAGE;
+    const uint8_t *old = m->journal->old + (uint64_t)m->journal->place[page] * GUEST_PAGE;
+    const uint8_t *now = m->base + page * GUEST_PAGE;
     uint8_t flags = m->pages[page] & (uint8_t)~MEMORY_CODE;
     struct change change = {.page = (uint32_t)page, .flags = m->journal->old_flags[page]};
     bool hidden = flags & MEMORY_MAPPED && !(flags & PROT_READ);

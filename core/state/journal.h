@@ -11,12 +11,14 @@
 #include "saved.h"
 
 struct journal {
-    uint8_t *old; // [GUEST_SPACE], address space only: contents at the moment, of noted pages
+    uint8_t *old; // [GUEST_SPACE], address space only: contents at the moment, of noted pages, as they came
+    uint32_t *place; // [pages], of noted pages in old, in pages
     uint8_t *old_flags; // [pages], of memory.pages at the moment, of noted pages
     uint64_t *noted; // a bit for each page
-    uint64_t *held; // a bit for each page of old that may hold memory
-    uint64_t held_count; // of them
+    uint64_t *noted_before; // likewise, between the moment before and this one
     uint64_t copied; // pages since the moment
+    uint64_t held; // pages of old that hold memory
+    uint64_t cost; // ns that opening what was protected has taken since the moment
     bool copies; // false: nobody wants to come back to the moment; pages are noted without a copy
     bool lost; // shared memory or other processes have come or gone: there is no way back
 };
@@ -33,6 +35,10 @@ void journal_note(struct memory *m, uint64_t address, uint64_t length);
 static inline bool journal_has(const struct journal *j, uint64_t page)
 {
     return j->noted[page / 64] >> page % 64 & 1;
+}
+static inline bool journal_had(const struct journal *j, uint64_t page)
+{
+    return j->noted_before[page / 64] >> page % 64 & 1;
 }
 
 // Adds to s what leads from now back to the moment, for journal_apply.

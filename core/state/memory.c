@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "journal.h"
 #include "memory_internal.h"
 
@@ -136,10 +137,12 @@ static bool is_closed(const struct memory *m, uint64_t address)
 // Opens closed pages, more of them where the host is short of mappings.
 static bool open_pages(struct memory *m, uint64_t start, uint64_t end)
 {
+    const uint64_t begin = clock_monotonic_ns();
     if (!memory_protect_host(m, &start, &end, PROT_READ | PROT_WRITE))
         return false;
     journal_note(m, start, end - start);
     memory_forget_ops(m, start, end);
+    m->journal->cost += clock_monotonic_ns() - begin;
     return true;
 }
 
@@ -407,8 +410,18 @@ uint64_t memory_find_free(const struct memory *m, uint64_t length, uint64_t ceil
     return 0;
 }
 
-// Pages of one such block are opened together.
+// Pages of one such block are opened together. Of a larger one, those that were noted before, too: what has
+// been written between two moments mostly is between the next two, and each block takes its time; or all that
+// nobody wants a copy of.
 #define OPENED_TOGETHER (8 * GUEST_PAGE)
+#define OPENED_AGAIN (512 * GUEST_PAGE)
+
+// Whether the page is opened with what lies on the other side of the boundary.
+static bool opens_with(const struct memory *m, uint64_t boundary, uint64_t page)
+{
+    return boundary % OPENED_AGAIN && is_closed(m, page) &&
+           (boundary % OPENED_TOGETHER || !m->journal->copies || journal_had(m->journal, page / GUEST_PAGE));
+}
 
 bool memory_handle_write(struct memory *m, uint64_t address)
 {
@@ -419,12 +432,14 @@ bool memory_handle_write(struct memory *m, uint64_t address)
         memory_forget_code(m, address, 1);
         return true;
     }
-    uint64_t start = address & ~(GUEST_PAGE - 1), end = start;
-    while (is_closed(m, end) && (end == start || end % OPENED_TOGETHER))
+    uint64_t start = address & ~(GUEST_PAGE - 1), end = start + GUEST_PAGE;
+    if (!is_closed(m, start))
+        return false;
+    while (opens_with(m, end, end))
         end += GUEST_PAGE;
-    while (start < end && start % OPENED_TOGETHER && is_closed(m, start - GUEST_PAGE))
+    while (opens_with(m, start, start - GUEST_PAGE))
         start -= GUEST_PAGE;
-    return start < end && open_pages(m, start, end);
+    return open_pages(m, start, end);
 }
 
 void memory_open(struct memory *m, uint64_t address, uint64_t length)
