@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/base/clock.h"
 #include "core/devices/devices.h"
 #include "core/linux/linux.h"
 #include "core/state/journal.h"
@@ -14,14 +15,10 @@
 #define LONG_WAY (LONGEST_WAY / 4 * 3)
 #define LONGEST_LOG (16u << 20) // bytes
 #define MOST_COPIED 65536u // pages of the journal
-// What it takes, in instructions that translated code runs meanwhile (4 or 5 a ns): a moment, 10 to 40 us,
-// and a page that is copied, 0.7 to 1.1. The part of all instructions that it may take: precise code takes 20
-// to 27 % more time.
-#define MOMENT_COST 100000u
-#define PAGE_COST 4000u
+// The part of the time that moments may take, and ns that they may take besides: precise code takes 20 to 27
+// % more. It is measured, for a page that is copied takes from 0.7 to 17 us, by host.
 #define COST_PART 8u
-#define COST_FREE 50000000u
-#define BYTES_AN_INSTRUCTION 4u // that are logged
+#define COST_FREE 20000000u
 
 // What came to the guest from outside, in the log. Behind it a struct memory_effect each, and what was
 // written.
@@ -82,7 +79,7 @@ static bool is_possible(const machine *m)
 static bool pays(const machine *m)
 {
     const struct way_back *w = &m->way_back;
-    return w->cost < COST_FREE + (m->guest.stats.retired - w->begin) / COST_PART;
+    return w->cost < COST_FREE + (clock_monotonic_ns() - w->begin) / COST_PART;
 }
 
 static bool is_short(const machine *m)
@@ -96,10 +93,11 @@ static void begin(machine *m)
 {
     struct guest *g = &m->guest;
     struct way_back *w = &m->way_back;
+    const uint64_t now = clock_monotonic_ns();
     if (!w->begin)
-        w->begin = g->stats.retired;
+        w->begin = now;
     if (w->has_journal)
-        w->cost += MOMENT_COST + g->memory.journal->copied * PAGE_COST;
+        w->cost += g->memory.journal->cost;
     if (!is_possible(m) || !pays(m) || !journal_begin(&g->memory)) {
         way_back_deny(m);
         return;
@@ -109,6 +107,7 @@ static void begin(machine *m)
     machine_save_progress(m, &w->log);
     w->retired = g->stats.retired;
     w->there = true;
+    w->cost += clock_monotonic_ns() - now;
 }
 
 static bool is_wanted(const machine *m)
@@ -173,7 +172,7 @@ void way_back_end_call(machine *m)
     if (!w->there)
         return;
     struct answer answer = {w->pc, g->cpu.x[0], (uint32_t)g->cpu.x[8], w->effects.count};
-    const size_t before = w->log.size;
+    const uint64_t begin = clock_monotonic_ns();
     // Another pc: in a signal's handler. A way that is long ends here, where another one can begin: in the
     // midst of translated code, that would have to be left.
     w->there = g->state == MACHINE_RUNNING && g->cpu.pc == w->pc && !w->effects.incomplete &&
@@ -181,7 +180,7 @@ void way_back_end_call(machine *m)
     SAVED(&w->log, answer);
     for (unsigned i = 0; i < w->effects.count && w->there; i++)
         w->there = log_effect(&g->memory, &w->log, &w->effects.list[i]);
-    w->cost += (w->log.size - before) / BYTES_AN_INSTRUCTION;
+    w->cost += clock_monotonic_ns() - begin;
 }
 
 // Ends the guest, which can neither go on nor be where it was.

@@ -25,8 +25,8 @@ struct way_back {
     struct saved log;
     struct memory_effects effects; // of the system call under way, behind which pc is
     uint64_t pc;
-    uint64_t begin; // stats.retired at the guest's first
-    uint64_t cost; // of all of them, in instructions
+    uint64_t begin; // of the guest's first, CLOCK_MONOTONIC
+    uint64_t cost; // of all of them, ns
 };
 
 void way_back_destroy(machine *m);
