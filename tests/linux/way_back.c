@@ -12,7 +12,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -80,6 +83,10 @@ static void on_sent(int signal)
 struct record {
     uint64_t number, random, counter, file, sent;
     struct timespec time;
+    struct tms ticks;
+    struct rusage usage;
+    char folder[256];
+    int copy; // of a descriptor
 };
 
 static uint64_t read_counter(void)
@@ -108,6 +115,7 @@ static void record(void)
     setitimer(ITIMER_REAL, &(struct itimerval){{0, 1000}, {0, 1000}},
               NULL); // how often varies from run to run
     file = open("records", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    mkdir("inner", 0700);
     for (unsigned i = 0; i < RECORDS; i++) {
         struct record *r = &records[i];
         r->number = walk(area, i, 200, 2000, 2 * i + 5) - (uint64_t)(uintptr_t)area + i;
@@ -115,6 +123,13 @@ static void record(void)
             return;
         clock_gettime(CLOCK_REALTIME, &r->time);
         r->counter = read_counter();
+        times(&r->ticks);
+        getrusage(RUSAGE_SELF, &r->usage);
+        if (chdir(i % 2 ? ".." : "inner") || !getcwd(r->folder, sizeof r->folder))
+            return;
+        r->copy = dup(file);
+        if (i % 50)
+            close(r->copy);
         r->sent = sent;
         if (i)
             pread(file, &r->file, sizeof r->file, (off_t)((r->random % i) * sizeof *r));
