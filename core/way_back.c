@@ -103,7 +103,7 @@ static void begin(machine *m)
         return;
     }
     w->has_journal = true;
-    forget_log(w);
+    w->log = (struct saved){.data = w->log.data, .room = w->log.room};
     machine_save_progress(m, &w->log);
     w->retired = g->stats.retired;
     w->there = true;
