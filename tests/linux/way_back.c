@@ -112,7 +112,7 @@ static void on_records(int signal)
 static void record(void)
 {
     sigaction(SIGALRM, &(struct sigaction){.sa_handler = on_sent, .sa_flags = SA_RESTART}, NULL);
-    setitimer(ITIMER_REAL, &(struct itimerval){{0, 1000}, {0, 1000}},
+    setitimer(ITIMER_REAL, &(struct itimerval){{0, 20000}, {0, 20000}},
               NULL); // how often varies from run to run
     file = open("records", O_RDWR | O_CREAT | O_TRUNC, 0600);
     mkdir("inner", 0700);
