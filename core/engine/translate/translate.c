@@ -74,8 +74,7 @@ static void call_on_low_stack(struct translator *t, uint32_t code)
 static void install_cached(struct translator *t, struct slot *s)
 {
     const struct cached_object *o = cache_file_get(t->cache, s->cached);
-    const struct slot *home = slot_at(t, o->entry);
-    if (home != s && home->state == SLOT_DONE) { // the object is installed, and of other entries
+    if (slot_at(t, o->entry)->state == SLOT_DONE) { // the object is installed, and of other entries
         s->state = SLOT_COLD;
         return;
     }
