@@ -3,12 +3,13 @@
 
 #include <string.h>
 
+#include "core/base/huge_pages.h"
 #include "memory_internal.h"
 
 #define NOTED_BYTES (PAGE_COUNT / 8)
 #define NOTED_WORDS (PAGE_COUNT / 64)
 #define HELD_MOST 2048u // pages: the memory of more copies than these is given back at the next moment
-#define SMALL_PAGES 512u // copies: memory for more comes in huge pages, where the host has them
+#define SMALL_PAGES 512u // copies: memory for more comes in huge pages, where these pay
 #define CLOSED_TOGETHER 16u // pages: noted ones that lie so near are protected in one go
 
 static void *reserve(uint64_t size)
@@ -51,7 +52,8 @@ static bool create(struct memory *m)
         journal_destroy(m);
         return false;
     }
-    madvise(j->old + SMALL_PAGES * GUEST_PAGE, GUEST_SPACE - SMALL_PAGES * GUEST_PAGE, MADV_HUGEPAGE);
+    if (huge_pages_pay())
+        madvise(j->old + SMALL_PAGES * GUEST_PAGE, GUEST_SPACE - SMALL_PAGES * GUEST_PAGE, MADV_HUGEPAGE);
     // All of these are looked through, and a fault for each page costs more.
     madvise(m->pages, PAGE_COUNT, MADV_POPULATE_READ);
     madvise(j->noted, NOTED_BYTES, MADV_POPULATE_READ);

@@ -8,17 +8,15 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/huge_pages.h"
 #include "journal.h"
 #include "memory_internal.h"
 
 #define PAGES_BYTES (PAGE_COUNT + 1)
 #define RESERVATION (MEMORY_GUARD + GUEST_SPACE + MEMORY_GUARD + OPS_BYTES + MEMORY_GUARD)
-// From this size on, private memory is taken in the host's huge pages: a fault for each small one costs 1.6
-// us. Of a virtual machine's memory that nobody has used for seconds, though, the machine's host may have to
-// find each small page first: 8 ms instead of 0.3 for a huge one, where small ones would be such as were in
-// use before.
+// From this size on, private memory is taken in the host's huge pages, where these pay: a fault for each
+// small one costs 1.6 to 11 us.
 #define HUGE_BYTES (2ull << 20)
-#define SAMPLE 16u // small pages that are touched to find what 512 cost
 
 _Static_assert(MEMORY_NEAR + 0x100 <= GUEST_MMAP_MIN && MEMORY_NEAR + 0x100 <= GUEST_SPACE - GUEST_MMAP_END,
                "what is near to mapped memory is in the space");
@@ -229,43 +227,11 @@ int memory_map_sparse(struct memory *m, uint64_t address, uint64_t length, int p
     return memory_note_effect(m, MEMORY_MAP, address, length, prot, result);
 }
 
-// Touches the huge page. Returns whether that took much longer than all of its small pages would have.
-static bool costs_more_than_small(uint8_t *huge)
-{
-    uint8_t *small =
-        mmap(NULL, SAMPLE * GUEST_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (small == MAP_FAILED)
-        return false;
-    const uint64_t start = clock_thread_ns();
-    for (unsigned i = 0; i < SAMPLE; i++)
-        *(volatile uint8_t *)(small + i * GUEST_PAGE) = 0;
-    const uint64_t between = clock_thread_ns();
-    *(volatile uint8_t *)huge = 0;
-    const uint64_t end = clock_thread_ns();
-    munmap(small, SAMPLE * GUEST_PAGE);
-    return end - between > 2 * (between - start) * (HUGE_BYTES / (SAMPLE * GUEST_PAGE));
-}
-
-// Has the host take the range, just mapped, in huge pages. The first of them that may be written tells
-// whether others follow.
-static void take_huge_pages(struct memory *m, uint8_t *start, uint64_t length, int prot)
-{
-    if (m->huge == HUGE_SLOW)
-        return;
-    madvise(start, length, MADV_HUGEPAGE);
-    uint8_t *first = start + -(uintptr_t)start % HUGE_BYTES;
-    if (m->huge == HUGE_FAST || !(prot & PROT_WRITE) || first + HUGE_BYTES > start + length)
-        return;
-    m->huge = costs_more_than_small(first) ? HUGE_SLOW : HUGE_FAST;
-    if (m->huge == HUGE_SLOW)
-        madvise(start, length, MADV_NOHUGEPAGE);
-}
-
 int memory_map(struct memory *m, uint64_t address, uint64_t length, int prot)
 {
     int result = memory_map_sparse(m, address, length, prot);
-    if (!result && length >= HUGE_BYTES)
-        take_huge_pages(m, m->base + address, length, prot);
+    if (!result && length >= HUGE_BYTES && huge_pages_pay())
+        madvise(m->base + address, length, MADV_HUGEPAGE);
     return result;
 }
 

@@ -57,7 +57,6 @@ struct memory {
     uint8_t *pages;
     uint64_t limit; // bytes that the guest may have, mapped privately and in shared_bytes
     uint64_t mapped; // bytes that it has mapped privately, other than PROT_NONE all the time
-    enum { HUGE_UNKNOWN, HUGE_FAST, HUGE_SLOW } huge; // how the host provides huge pages
     bool used; // something has been mapped, counted or not
     bool has_frame; // a device's is mapped, or was: what maps it first is MEMORY_STEADY
     bool shares; // the guest has, or had, mappings of files, or of memory that others share
