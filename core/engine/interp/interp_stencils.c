@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Each instruction once more, as host code to be copied (copy-and-patch: Xu and Kjolstad, OOPSLA 2021). clang
-// compiles this file for each level; stencil_gen.c takes the machine code of its functions, which are never
-// called themselves, with the holes that it has: the addresses of the symbols below.
+// compiles this file for each level, in four parts side by side (PART_integers, …: stencil.cmake);
+// stencil_gen.c takes the machine code of its functions, which are never called themselves, with the holes
+// that it has: the addresses of the symbols below.
 //
 // A stencil is a handler of the interpreter (interp_handlers.h) that knows where its registers are, and what
 // comes next. Between two of them, and in memory at any time, the state is that of the interpreter; in place
@@ -98,6 +99,7 @@ extern stencil_function stencil_start; // the block's first instruction
 extern stencil_function stencil_aside; // what is seldom done for this instruction, behind the block
 extern stencil_function stencil_exit; // what begins at the op block: the door of a block, or dispatch
 extern stencil_function stencil_dispatch; // what goes on with the handler of the op block
+extern stencil_function stencil_none; // nothing: what leads there is no stencil
 extern handler_function stencil_handler; // the interpreter's of this instruction
 
 #define STENCIL(name, variant, form)                                                                         \
@@ -121,7 +123,13 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
                            : WRITES(name, X##slot) ? REGISTER(slot)                                          \
                                                    : 0
 #define OPERAND(name, slot, which) ((which) || WRITES(name, X##slot) ? &copy_##slot : &REGISTER(slot))
+// What an instruction does not read is never at hand for it (variant.c).
+#define READS_ALL_AT_HAND(name, form)                                                                        \
+    (((reads_##name & Xd) || !FORM_HAS_D(form)) && ((reads_##name & Xn) || !FORM_HAS_N(form)) &&             \
+     ((reads_##name & Xm) || !FORM_HAS_M(form)))
 #define BEGIN_FORM(name, form)                                                                               \
+    if (!READS_ALL_AT_HAND(name, form))                                                                      \
+        SIBLING(stencil_none, first, second, flag_a, flag_b);                                                \
     BEGIN;                                                                                                   \
     COPY(name, d, FORM_HAS_D(form));                                                                         \
     COPY(name, n, FORM_HAS_N(form));                                                                         \
@@ -241,14 +249,20 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
 #define STENCIL_STOP(name)
 
 #define INSN(name, kind, ...) STENCIL_##kind(name)
+#ifdef PART_integers
 #include "core/isa/insns_int.def"
+#endif
+#ifdef PART_accesses
 #include "core/isa/insns_mem.def"
+#endif
+#ifdef PART_others
 #undef STENCIL_OP
 #define STENCIL_OP(name) OP_FORM(name, 0, , 15)
 #include "core/isa/insns_crypto.def"
 #include "core/isa/insns_fp.def"
 #include "core/isa/insns_simd.def"
 #include "core/isa/insns_simd_mem.def"
+#endif
 #undef INSN
 
 #define EXTRACTING(name)                                                                                     \
@@ -348,6 +362,10 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     OP_FEW_FORMS(name, lt, GIVEN_BOTH(kind, 11))                                                             \
     OP_FEW_FORMS(name, gt, GIVEN_BOTH(kind, 12))                                                             \
     OP_FEW_FORMS(name, le, GIVEN_BOTH(kind, 13))
+#ifdef PART_selecting
+STENCILS_SELECTING(SELECTING)
+#endif
+#ifdef PART_others
 STENCILS_COMPARING(COMPARING)
 STENCILS_INDEXED(INDEXED)
 STENCILS_SINGLE(NEAR_SINGLE)
@@ -355,10 +373,11 @@ STENCILS_PAIR(NEAR_PAIR)
 STENCILS_EXTRACTING(EXTRACTING)
 STENCILS_SHIFTED(SHIFTED)
 STENCILS_EXTENDED(EXTENDED)
-STENCILS_SELECTING(SELECTING)
 STENCILS_SIZED(SIZED)
 STENCILS_OF_NUMBERS(OF_NUMBERS)
 STENCILS_OF_BYTES(OF_BYTES)
+
+// ---- of no instruction ----
 
 // Counts for the translator how often a branch goes this way.
 #define COUNT(way) (((struct branch_counts *)(counts + (intptr_t)hole_counts))->way++)
@@ -424,3 +443,4 @@ STENCIL(leave, 0, 15)
 TAKEN(0, TAKE_FORWARD(o))
 TAKEN(1, TAKE_BACKWARD(o))
 TAKEN(2, TAKE_BACKWARD_TO(o, block, GO_TO_START))
+#endif
