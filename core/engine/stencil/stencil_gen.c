@@ -29,8 +29,10 @@ static struct {
     const Elf64_Ehdr *header;
     const Elf64_Shdr *sections;
     const Elf64_Sym *symbols;
-    size_t symbol_count;
     const char *names;
+    const Elf64_Sym **stencils; // the symbols that are functions, by name
+    size_t stencil_count;
+    const Elf64_Shdr **relocations; // the section that has those of a section, or NULL
 } object;
 
 static const char *hosts[HOSTS_MAX];
@@ -42,6 +44,37 @@ static _Noreturn void fail(const char *what, const char *which)
 {
     fprintf(stderr, "stencil_gen: %s: %s\n", what, which);
     exit(1);
+}
+
+static const char *symbol_name(const Elf64_Sym *symbol)
+{
+    return object.names + symbol->st_name;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(symbol_name(*(const Elf64_Sym *const *)a), symbol_name(*(const Elf64_Sym *const *)b));
+}
+
+static int compare_to_name(const void *name, const void *symbol)
+{
+    return strcmp(name, symbol_name(*(const Elf64_Sym *const *)symbol));
+}
+
+// There are tens of thousands of symbols, and sections.
+static void index_object(const Elf64_Sym *symbols, size_t count)
+{
+    object.stencils = calloc(count, sizeof *object.stencils);
+    object.relocations = calloc(object.header->e_shnum, sizeof *object.relocations);
+    if (!object.stencils || !object.relocations)
+        fail("no memory", "");
+    for (size_t i = 0; i < count; i++)
+        if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC)
+            object.stencils[object.stencil_count++] = &symbols[i];
+    qsort(object.stencils, object.stencil_count, sizeof *object.stencils, compare_names);
+    for (unsigned i = 0; i < object.header->e_shnum; i++)
+        if (object.sections[i].sh_type == SHT_RELA)
+            object.relocations[object.sections[i].sh_info] = &object.sections[i];
 }
 
 static void read_object(const char *path)
@@ -57,40 +90,35 @@ static void read_object(const char *path)
     fclose(f);
     object.header = (const Elf64_Ehdr *)object.bytes;
     object.sections = (const Elf64_Shdr *)(object.bytes + object.header->e_shoff);
+    size_t symbol_count = 0;
     for (unsigned i = 0; i < object.header->e_shnum; i++) {
         const Elf64_Shdr *s = &object.sections[i];
         if (s->sh_type == SHT_SYMTAB) {
             object.symbols = (const Elf64_Sym *)(object.bytes + s->sh_offset);
-            object.symbol_count = s->sh_size / sizeof(Elf64_Sym);
+            symbol_count = s->sh_size / sizeof(Elf64_Sym);
             object.names = (const char *)object.bytes + object.sections[s->sh_link].sh_offset;
         }
     }
     if (!object.symbols)
         fail("has no symbols", path);
+    index_object(object.symbols, symbol_count);
 }
 
 static const Elf64_Sym *find_stencil(const char *name, unsigned variant, unsigned form)
 {
     char wanted[80];
     snprintf(wanted, sizeof wanted, "stencil__%s__%u__%u", name, variant, form);
-    for (size_t i = 0; i < object.symbol_count; i++)
-        if (strcmp(object.names + object.symbols[i].st_name, wanted) == 0)
-            return &object.symbols[i];
-    return NULL;
+    const Elf64_Sym **found =
+        bsearch(wanted, object.stencils, object.stencil_count, sizeof *found, compare_to_name);
+    return found ? *found : NULL;
 }
 
 // The relocations of a section; *count of them.
 static Elf64_Rela *relocations_of(unsigned section, size_t *count)
 {
-    for (unsigned i = 0; i < object.header->e_shnum; i++) {
-        const Elf64_Shdr *s = &object.sections[i];
-        if (s->sh_type == SHT_RELA && s->sh_info == section) {
-            *count = s->sh_size / sizeof(Elf64_Rela);
-            return (Elf64_Rela *)(object.bytes + s->sh_offset);
-        }
-    }
-    *count = 0;
-    return NULL;
+    const Elf64_Shdr *s = object.relocations[section];
+    *count = s ? s->sh_size / sizeof(Elf64_Rela) : 0;
+    return s ? (Elf64_Rela *)(object.bytes + s->sh_offset) : NULL;
 }
 
 // The hole that a symbol stands for; -1 if it is none.
@@ -142,7 +170,7 @@ static int constant_of(const Elf64_Sym *symbol)
             return (int)at;
     size_t at = (constants_size + s->sh_entsize - 1) / s->sh_entsize * s->sh_entsize;
     if (at + s->sh_entsize > CONSTANTS_MAX)
-        fail("there are more constants than fit", object.names + symbol->st_name);
+        fail("there are more constants than fit", symbol_name(symbol));
     memcpy(constants + at, value, s->sh_entsize);
     constants_size = at + s->sh_entsize;
     return (int)at;
@@ -158,7 +186,7 @@ static bool has_frame(const uint8_t *code)
 
 static const char *name_of(const Elf64_Rela *r)
 {
-    return object.names + object.symbols[ELF64_R_SYM(r->r_info)].st_name;
+    return symbol_name(&object.symbols[ELF64_R_SYM(r->r_info)]);
 }
 
 // The relocation at that place of a jump to the symbol, or to any if that is NULL; NULL if there is none.
