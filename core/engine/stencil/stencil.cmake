@@ -9,12 +9,11 @@ foreach(level ${LEVELS})
     set(PART ${CMAKE_BINARY_DIR}/stencils.${level}.${part}.o)
     add_custom_command(OUTPUT ${PART}
       # Holes are addresses: in this code model displacements of 32 bits with a sign. A switch has no table, which would
-      # have to be copied, too. What has a frame has it from its start on: stencil_gen.c looks there. Warnings are the
-      # handlers'.
+      # have to be copied, too. What has a frame has it from its start on: stencil_gen.c looks there.
       COMMAND ${CLANG} -std=gnu11 -D_GNU_SOURCE -DTRANSLATE -DPART_${part} -I${CMAKE_SOURCE_DIR} ${LEVEL_${level}} -O2
         -ffp-contract=off -fno-math-errno -fno-strict-aliasing -fno-stack-protector -fno-vectorize -fno-slp-vectorize
         -fno-pic -mcmodel=kernel -fno-jump-tables -mllvm -enable-shrink-wrap=false -fno-asynchronous-unwind-tables
-        -fcf-protection=none -ffunction-sections -w -MD -MF ${PART}.d -c ${STENCILS} -o ${PART}
+        -fcf-protection=none -ffunction-sections -Wno-ignored-attributes -MD -MF ${PART}.d -c ${STENCILS} -o ${PART}
       DEPENDS ${STENCILS} DEPFILE ${PART}.d
       COMMENT "Stencils: ${level}, ${part}")
     list(APPEND PARTS ${PART})
