@@ -124,21 +124,21 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
                                                    : 0
 #define OPERAND(name, slot, which) ((which) || WRITES(name, X##slot) ? &copy_##slot : &REGISTER(slot))
 // What an instruction does not read is never at hand for it (variant.c).
-#define READS_ALL_AT_HAND(name, form)                                                                        \
-    (((reads_##name & Xd) || !FORM_HAS_D(form)) && ((reads_##name & Xn) || !FORM_HAS_N(form)) &&             \
-     ((reads_##name & Xm) || !FORM_HAS_M(form)))
+#define READS_AT_HAND(name, form)                                                                            \
+    (!FORM_HAS(form, FORM_N) || (reads_##name & Xn)) && (!FORM_HAS(form, FORM_M) || (reads_##name & Xm)) &&  \
+        (!FORM_HAS(form, FORM_D) || (reads_##name & Xd))
 #define BEGIN_FORM(name, form)                                                                               \
-    if (!READS_ALL_AT_HAND(name, form))                                                                      \
+    if (!(READS_AT_HAND(name, form)))                                                                        \
         SIBLING(stencil_none, first, second, flag_a, flag_b);                                                \
     BEGIN;                                                                                                   \
-    COPY(name, d, FORM_HAS_D(form));                                                                         \
-    COPY(name, n, FORM_HAS_N(form));                                                                         \
-    COPY(name, m, FORM_HAS_M(form));                                                                         \
+    COPY(name, d, FORM_HAS(form, FORM_D));                                                                   \
+    COPY(name, n, FORM_HAS(form, FORM_N));                                                                   \
+    COPY(name, m, FORM_HAS(form, FORM_M));                                                                   \
     COPY(name, a, 0);                                                                                        \
     struct operands with = {*o,                                                                              \
-                            OPERAND(name, d, FORM_HAS_D(form)),                                              \
-                            OPERAND(name, n, FORM_HAS_N(form)),                                              \
-                            OPERAND(name, m, FORM_HAS_M(form)),                                              \
+                            OPERAND(name, d, FORM_HAS(form, FORM_D)),                                        \
+                            OPERAND(name, n, FORM_HAS(form, FORM_N)),                                        \
+                            OPERAND(name, m, FORM_HAS(form, FORM_M)),                                        \
                             OPERAND(name, a, 0),                                                             \
                             false,                                                                           \
                             {code, beyond, counts, memory}};                                                 \
@@ -189,7 +189,7 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
         SIBLING(stencil_next, first, second, flag_a, flag_b);                                                \
     }
 #define OP_FORM(name, variant, given, form) OP_WRITING(name, variant, given, form, writes_##name)
-// Of two that are at hand one is enough: forms for both made nothing faster (SPEED.md).
+// Forms are enum stencil_form's, whose numbers the functions' names have.
 #define OP_FEW_FORMS(name, variant, given)                                                                   \
     OP_FORM(name, variant, given, 0)                                                                         \
     OP_FORM(name, variant, given, 1)                                                                         \
@@ -197,9 +197,9 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
 #define OP_FORMS(name, variant, given)                                                                       \
     OP_FEW_FORMS(name, variant, given)                                                                       \
     OP_FORM(name, variant, given, 2)                                                                         \
-    OP_FORM(name, variant, given, 6)                                                                         \
-    OP_FORM(name, variant, given, 9)                                                                         \
-    OP_FORM(name, variant, given, 12)
+    OP_FORM(name, variant, given, 4)                                                                         \
+    OP_FORM(name, variant, given, 5)                                                                         \
+    OP_FORM(name, variant, given, 6)
 #define CONDITION_FORM(name, variant, given, form)                                                           \
     STENCIL(name, variant, form)                                                                             \
     {                                                                                                        \
@@ -211,12 +211,12 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     }
 #define CONDITION_VARIANT(name, variant, given)                                                              \
     CONDITION_FORM(name, variant, given, 0)                                                                  \
-    CONDITION_FORM(name, variant, given, 9)                                                                  \
-    CONDITION_FORM(name, variant, given, 12)
+    CONDITION_FORM(name, variant, given, 5)                                                                  \
+    CONDITION_FORM(name, variant, given, 6)
 
 #define STENCIL_OP(name)                                                                                     \
     OP_FORMS(name, 0, )                                                                                      \
-    OP_FORM(name, 0, , 15)
+    OP_FORM(name, 0, , 7)
 #define STENCIL_CONDITION(name)                                                                              \
     CONDITION_VARIANT(name, 0, )                                                                             \
     CONDITION_VARIANT(name, 1, GIVEN_COMPARED)                                                               \
@@ -224,20 +224,20 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     CONDITION_VARIANT(name, 3, GIVEN_FLAGS(FLAGS_ADD))                                                       \
     CONDITION_VARIANT(name, 4, GIVEN_FLAGS(FLAGS_ADD32))
 #define STENCIL_JUMP(name)                                                                                   \
-    STENCIL(name, 0, 15)                                                                                     \
+    STENCIL(name, 0, 7)                                                                                      \
     {                                                                                                        \
         BEGIN;                                                                                               \
         RUN_JUMP(name, false);                                                                               \
     }                                                                                                        \
-    STENCIL(name, 1, 15)                                                                                     \
+    STENCIL(name, 1, 7)                                                                                      \
     {                                                                                                        \
         BEGIN;                                                                                               \
         RUN_JUMP(name, true);                                                                                \
     }
 #define STENCIL_INDIRECT(name)                                                                               \
-    STENCIL(name, 0, 15)                                                                                     \
+    STENCIL(name, 0, 7)                                                                                      \
     {                                                                                                        \
-        BEGIN_FORM(name, 15);                                                                                \
+        BEGIN_FORM(name, 7);                                                                                 \
         TAKE_INDIRECT(o, sem_##name(c, &with.o), INSN_##name);                                               \
     }
 #define STENCIL_STOP(name)
@@ -259,14 +259,14 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     OP_FEW_FORMS(name, 6, GIVEN_A(5))                                                                        \
     OP_FEW_FORMS(name, 7, GIVEN_A(6))                                                                        \
     OP_FEW_FORMS(name, 8, GIVEN_A(7))
-// (The general variant cannot stand in for form 15: what it writes, nowhere, would be taken to be at hand.)
+// (The general variant cannot stand in for form 7: what it writes, nowhere, would be taken to be at hand.)
 #define COMPARING(name)                                                                                      \
     OP_WRITING(name, 1, , 0, NZCV)                                                                           \
     OP_WRITING(name, 1, , 1, NZCV)                                                                           \
     OP_WRITING(name, 1, , 2, NZCV)                                                                           \
     OP_WRITING(name, 1, , 3, NZCV)                                                                           \
-    OP_WRITING(name, 1, , 6, NZCV)                                                                           \
-    OP_WRITING(name, 1, , 15, NZCV)
+    OP_WRITING(name, 1, , 4, NZCV)                                                                           \
+    OP_WRITING(name, 1, , 7, NZCV)
 #define INDEXED(kind, scale)                                                                                 \
     INDEXED_BY(kind##_reg, scale)                                                                            \
     INDEXED_BY(kind##_uxtw, scale)                                                                           \
@@ -288,8 +288,8 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     with.o.size = (elements);                                                                                \
     with.o.q = (full)
 #define OF_SIZE(name, half, full, elements)                                                                  \
-    OP_FORM(name, half, GIVEN_SIZE(elements, 0), 15)                                                         \
-    OP_FORM(name, full, GIVEN_SIZE(elements, 1), 15)
+    OP_FORM(name, half, GIVEN_SIZE(elements, 0), 7)                                                          \
+    OP_FORM(name, full, GIVEN_SIZE(elements, 1), 7)
 #define OF_BYTES(name) OF_SIZE(name, 1, 2, 0)
 #define OF_NUMBERS(name)                                                                                     \
     OF_SIZE(name, 1, 2, 0)                                                                                   \
@@ -307,20 +307,20 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     SELECTING_BY(name, FLAGS_SUB32, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28)                  \
     SELECTING_BY(name, FLAGS_ADD, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42)                    \
     SELECTING_BY(name, FLAGS_ADD32, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56)                  \
-    OP_FORM(name, 57, GIVEN_A(0), 15)                                                                        \
-    OP_FORM(name, 58, GIVEN_A(1), 15)                                                                        \
-    OP_FORM(name, 59, GIVEN_A(2), 15)                                                                        \
-    OP_FORM(name, 60, GIVEN_A(3), 15)                                                                        \
-    OP_FORM(name, 61, GIVEN_A(4), 15)                                                                        \
-    OP_FORM(name, 62, GIVEN_A(5), 15)                                                                        \
-    OP_FORM(name, 63, GIVEN_A(6), 15)                                                                        \
-    OP_FORM(name, 64, GIVEN_A(7), 15)                                                                        \
-    OP_FORM(name, 65, GIVEN_A(8), 15)                                                                        \
-    OP_FORM(name, 66, GIVEN_A(9), 15)                                                                        \
-    OP_FORM(name, 67, GIVEN_A(10), 15)                                                                       \
-    OP_FORM(name, 68, GIVEN_A(11), 15)                                                                       \
-    OP_FORM(name, 69, GIVEN_A(12), 15)                                                                       \
-    OP_FORM(name, 70, GIVEN_A(13), 15)
+    OP_FORM(name, 57, GIVEN_A(0), 7)                                                                         \
+    OP_FORM(name, 58, GIVEN_A(1), 7)                                                                         \
+    OP_FORM(name, 59, GIVEN_A(2), 7)                                                                         \
+    OP_FORM(name, 60, GIVEN_A(3), 7)                                                                         \
+    OP_FORM(name, 61, GIVEN_A(4), 7)                                                                         \
+    OP_FORM(name, 62, GIVEN_A(5), 7)                                                                         \
+    OP_FORM(name, 63, GIVEN_A(6), 7)                                                                         \
+    OP_FORM(name, 64, GIVEN_A(7), 7)                                                                         \
+    OP_FORM(name, 65, GIVEN_A(8), 7)                                                                         \
+    OP_FORM(name, 66, GIVEN_A(9), 7)                                                                         \
+    OP_FORM(name, 67, GIVEN_A(10), 7)                                                                        \
+    OP_FORM(name, 68, GIVEN_A(11), 7)                                                                        \
+    OP_FORM(name, 69, GIVEN_A(12), 7)                                                                        \
+    OP_FORM(name, 70, GIVEN_A(13), 7)
 #define SELECTING_BY(name, kind, eq, ne, cs, cc, mi, pl, vs, vc, hi, ls, ge, lt, gt, le)                     \
     OP_FEW_FORMS(name, eq, GIVEN_BOTH(kind, 0))                                                              \
     OP_FEW_FORMS(name, ne, GIVEN_BOTH(kind, 1))                                                              \
@@ -355,7 +355,7 @@ STENCILS_SELECTING(SELECTING)
 #endif
 #ifdef PART_others
 #undef STENCIL_OP
-#define STENCIL_OP(name) OP_FORM(name, 0, , 15)
+#define STENCIL_OP(name) OP_FORM(name, 0, , 7)
 #include "core/isa/insns_crypto.def"
 #include "core/isa/insns_fp.def"
 #include "core/isa/insns_simd.def"
@@ -370,20 +370,20 @@ STENCILS_OF_BYTES(OF_BYTES)
 #define COUNT(way) (((struct branch_counts *)(counts + (intptr_t)hole_counts))->way++)
 
 // Behind the last instruction of a block, which hole_op is of.
-STENCIL(end, 0, 15)
+STENCIL(end, 0, 7)
 {
     BEGIN;
     GO_TO(o + 1);
 }
 
 // What exits lead to, unless a block is known that begins there.
-STENCIL(dispatch, 0, 15)
+STENCIL(dispatch, 0, 7)
 {
     GO_ON(block);
 }
 
 // In front of a block, for those who know of it: what begins there may be something else by now.
-STENCIL(door, 0, 15)
+STENCIL(door, 0, 7)
 {
     if (block->handler != (uint32_t)(uintptr_t)hole_self)
         SIBLING(stencil_dispatch, first, second, flag_a, flag_b);
@@ -391,20 +391,20 @@ STENCIL(door, 0, 15)
 }
 
 // Keeps what is at hand first as the second.
-STENCIL(keep, 0, 15)
+STENCIL(keep, 0, 7)
 {
     SIBLING(stencil_next, first, first, flag_a, flag_b);
 }
 
 // Behind a conditional branch that is not taken.
-STENCIL(not_taken, 0, 15)
+STENCIL(not_taken, 0, 7)
 {
     COUNT(not_taken);
     SIBLING(stencil_next, first, second, flag_a, flag_b);
 }
 
 // What has no stencil, or too long a one.
-STENCIL(call, 0, 15)
+STENCIL(call, 0, 7)
 {
     BEGIN;
     stencil_handler(c, o, code);
@@ -412,7 +412,7 @@ STENCIL(call, 0, 15)
 }
 
 // What is aside of an access: the interpreter runs the instruction, and what follows.
-STENCIL(leave, 0, 15)
+STENCIL(leave, 0, 7)
 {
     return interp_aside((intptr_t)hole_pc, (intptr_t)hole_offset);
 }
@@ -421,7 +421,7 @@ STENCIL(leave, 0, 15)
 // something else have come to stand there, it is come to when the loop is hot once more, or has been left.
 #define GO_TO_START(block) SIBLING(stencil_start, first, second, flag_a, flag_b)
 #define TAKEN(variant, TAKE)                                                                                 \
-    STENCIL(taken, variant, 15)                                                                              \
+    STENCIL(taken, variant, 7)                                                                               \
     {                                                                                                        \
         BEGIN;                                                                                               \
         COUNT(taken);                                                                                        \

@@ -70,13 +70,12 @@
 // clang-format on
 enum { STENCIL_CONDITIONS = 14, STENCIL_FLAGS_KINDS = 4 };
 
-// Each variant has up to 16 forms, by which registers are at hand: 1 the first, 2 the second, 0 neither. 0 to
-// 8 are of Xn and Xm, 9 to 14 of Xd and Xn; FORM_WIDE is for an immediate that does not fit into a hole, or
-// where none is looked at.
-enum stencil_form { FORM_PLAIN, FORM_WITH_D = 9, FORM_WIDE = 15, FORM_COUNT };
-#define FORM_HAS_N(form) ((form) == FORM_WIDE ? 0 : (form) % 3)
-#define FORM_HAS_M(form) ((form) < FORM_WITH_D ? (form) / 3 : 0)
-#define FORM_HAS_D(form) ((form) < FORM_WITH_D || (form) == FORM_WIDE ? 0 : (form) / 3 - 2)
+// Each variant has up to eight forms, by which of its registers is at hand: from these on one for the first,
+// and one for the second. FORM_WIDE is for an immediate that does not fit into a hole, or where none is
+// looked at.
+enum stencil_form { FORM_PLAIN, FORM_N = 1, FORM_M = 3, FORM_D = 5, FORM_WIDE = 7, FORM_COUNT };
+// 1 where the register is at hand first, 2 second, 0 neither.
+#define FORM_HAS(form, of) ((form) == (of) ? 1 : (form) == (of) + 1 ? 2 : 0)
 
 // What goes into a hole, a signed displacement of 32 bits.
 // clang-format off

@@ -100,20 +100,13 @@ static unsigned number_of(enum insn id, const op *o, const struct known *k)
     }
 }
 
-// 1 or 2 for a register that is at hand, else 0.
-static unsigned at_hand(const struct known *k, uint32_t reads, uint32_t operand, unsigned number)
+// The form for the register where it is read and at hand, else FORM_PLAIN.
+static unsigned form_of(const struct known *k, uint32_t reads, uint32_t operand, unsigned number,
+                        enum stencil_form first)
 {
-    return !(reads & operand) ? 0 : number == k->at_hand[0] ? 1 : number == k->at_hand[1] ? 2 : 0;
-}
-
-static unsigned form_of(enum insn id, const op *o, const struct known *k)
-{
-    uint32_t reads = isa_info[id].reads;
-    if (isa_info[id].kind == KIND_OP && (int64_t)o->imm != (int32_t)o->imm)
-        return FORM_WIDE;
-    unsigned d = at_hand(k, reads, Xd, o->d), n = at_hand(k, reads, Xn, o->n),
-             m = at_hand(k, reads, Xm, o->m);
-    return d ? FORM_WITH_D + 3 * (d - 1) + n : 3 * m + n;
+    if (!(reads & operand))
+        return FORM_PLAIN;
+    return number == k->at_hand[0] ? first : number == k->at_hand[1] ? first + 1u : FORM_PLAIN;
 }
 
 unsigned variant_choose(const struct stencils *l, enum insn id, const op *o, const struct known *k)
@@ -121,12 +114,15 @@ unsigned variant_choose(const struct stencils *l, enum insn id, const op *o, con
     if (!l->first[id])
         return 0;
     const uint16_t *numbers = l->numbers + l->first[id] + FORM_COUNT * number_of(id, o, k);
-    const unsigned form = form_of(id, o, k);
-    // What is not there for all that is at hand may be there for less.
-    const unsigned less[] = {form, form % 3, form < FORM_WITH_D ? form - form % 3 : FORM_PLAIN, FORM_PLAIN};
-    for (unsigned i = 0; i < sizeof less / sizeof *less && form != FORM_WIDE; i++)
-        if (numbers[less[i]])
-            return numbers[less[i]];
+    const uint32_t reads = isa_info[id].reads;
+    const unsigned forms[] = {form_of(k, reads, Xn, o->n, FORM_N), form_of(k, reads, Xd, o->d, FORM_D),
+                              form_of(k, reads, Xm, o->m, FORM_M)};
+    const bool is_wide = isa_info[id].kind == KIND_OP && (int64_t)o->imm != (int32_t)o->imm;
+    for (unsigned i = 0; i < sizeof forms / sizeof *forms && !is_wide; i++)
+        if (forms[i] != FORM_PLAIN && numbers[forms[i]])
+            return numbers[forms[i]];
+    if (numbers[FORM_PLAIN] && !is_wide)
+        return numbers[FORM_PLAIN];
     // A variant that would be too long is not there at all; the general one may be.
     return numbers[FORM_WIDE] ? numbers[FORM_WIDE] : l->numbers[l->first[id] + FORM_WIDE];
 }
