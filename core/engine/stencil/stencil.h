@@ -70,9 +70,9 @@
 // clang-format on
 enum { STENCIL_CONDITIONS = 14, STENCIL_FLAGS_KINDS = 4 };
 
-// Each variant has up to eight forms, by which of its registers is at hand: from these on one for the first,
-// and one for the second. FORM_WIDE is for an immediate that does not fit into a hole, or where none is
-// looked at.
+// Each variant has up to eight forms, by which of its registers is at hand: of Xn, Xm and Xd one where that
+// is so first, and behind it one where it is second. (Forms for two registers made nothing faster: SPEED.md.)
+// FORM_WIDE is for an immediate that does not fit into a hole, or where none is looked at.
 enum stencil_form { FORM_PLAIN, FORM_N = 1, FORM_M = 3, FORM_D = 5, FORM_WIDE = 7, FORM_COUNT };
 // 1 where the register is at hand first, 2 second, 0 neither.
 #define FORM_HAS(form, of) ((form) == (of) ? 1 : (form) == (of) + 1 ? 2 : 0)
