@@ -125,10 +125,10 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
 #define OPERAND(name, slot, which) ((which) || WRITES(name, X##slot) ? &copy_##slot : &REGISTER(slot))
 // What an instruction does not read is never at hand for it (variant.c).
 #define READS_AT_HAND(name, form)                                                                            \
-    (!FORM_HAS(form, FORM_N) || (reads_##name & Xn)) && (!FORM_HAS(form, FORM_M) || (reads_##name & Xm)) &&  \
-        (!FORM_HAS(form, FORM_D) || (reads_##name & Xd))
+    ((!FORM_HAS(form, FORM_N) || (reads_##name & Xn)) && (!FORM_HAS(form, FORM_M) || (reads_##name & Xm)) && \
+     (!FORM_HAS(form, FORM_D) || (reads_##name & Xd)))
 #define BEGIN_FORM(name, form)                                                                               \
-    if (!(READS_AT_HAND(name, form)))                                                                        \
+    if (!READS_AT_HAND(name, form))                                                                          \
         SIBLING(stencil_none, first, second, flag_a, flag_b);                                                \
     BEGIN;                                                                                                   \
     COPY(name, d, FORM_HAS(form, FORM_D));                                                                   \
@@ -336,6 +336,9 @@ extern handler_function stencil_handler; // the interpreter's of this instructio
     OP_FEW_FORMS(name, lt, GIVEN_BOTH(kind, 11))                                                             \
     OP_FEW_FORMS(name, gt, GIVEN_BOTH(kind, 12))                                                             \
     OP_FEW_FORMS(name, le, GIVEN_BOTH(kind, 13))
+
+// ---- of each instruction, part by part ----
+
 #define INSN(name, kind, ...) STENCIL_##kind(name)
 #ifdef PART_integers
 #include "core/isa/insns_int.def"
