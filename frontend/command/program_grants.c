@@ -40,18 +40,24 @@ static void grant_program(struct grants *grants, const char *program, const char
 }
 
 // A struct machine_grant's.
-static const char *make_tmp(void *maker)
+static const char *make_own(void *maker)
 {
-    struct scratch *tmp = maker;
-    return tmp->path[0] || scratch_make(tmp) ? tmp->path : NULL;
+    struct scratch *own = maker;
+    return own->path[0] || scratch_make(own) ? own->path : NULL;
 }
 
-// C libraries expect a /tmp where tmpfile and tmpnam work. Most programs that run briefly do not ask for it,
-// and to make and remove it, and to look for what killed runs have left, is a tenth of a start.
-static void grant_tmp(struct program_grants *p, struct grants *grants)
+// Most programs that run briefly ask for none of these, and to make and remove one, and to look for what
+// killed runs have left, is a tenth of a start.
+static void grant_own(struct program_grants *p, struct grants *grants)
 {
-    if (!grants_cover(grants, "/tmp")) {
-        grants_add_made(grants, make_tmp, &p->tmp, text_copy("/tmp"));
+    static const char *const folders[PROGRAM_OWN_FOLDERS] = {
+        "/tmp", // tmpfile and tmpnam
+        "/dev/shm", // shm_open and sem_open
+    };
+    for (size_t i = 0; i < PROGRAM_OWN_FOLDERS; i++) {
+        if (!grants_cover(grants, folders[i])) {
+            grants_add_made(grants, make_own, &p->own[i], text_copy(folders[i]));
+        }
     }
 }
 
@@ -72,13 +78,15 @@ bool program_grants_make(struct program_grants *p, struct grants *grants, const 
         free(p->cwd);
         p->cwd = text_copy(grants->list[0].guest);
     }
-    grant_tmp(p, grants);
+    grant_own(p, grants);
     return true;
 }
 
 void program_grants_end(struct program_grants *p)
 {
-    scratch_remove(&p->tmp);
+    for (size_t i = 0; i < PROGRAM_OWN_FOLDERS; i++) {
+        scratch_remove(&p->own[i]);
+    }
     free(p->cwd);
     *p = (struct program_grants){0};
 }
