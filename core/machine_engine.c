@@ -169,17 +169,21 @@ static bool blocks_are_used_up(const struct guest *g)
     return g->blocks && blocks_are_full(g->blocks);
 }
 
+static bool translator_is_used_up(const struct guest *g)
+{
+    return g->translator && !translator_is_copy() && translate_is_used_up(g->translator);
+}
+
 static bool has_to_renew(const struct guest *g)
 {
-    return !translator_is_copy() &&
-           (blocks_are_used_up(g) || (g->translator && translate_is_used_up(g->translator)));
+    return blocks_are_used_up(g) || translator_is_used_up(g);
 }
 
 // Programs that make code go on making it, while memory for ours only fills up: now and then it begins anew.
 static void renew_code(machine *m)
 {
     struct guest *g = &m->guest;
-    if (g->translator && translate_is_used_up(g->translator)) {
+    if (translator_is_used_up(g)) {
         stop_translator(m);
         start_translator(m, way_back_is_denied(m));
     }

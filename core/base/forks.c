@@ -3,16 +3,16 @@
 
 #include <pthread.h>
 
-static unsigned count;
-static bool has_copies;
+static unsigned count, seen;
 
 static void note_copy(void)
 {
-    has_copies = true;
+    seen++;
 }
 
 static void note_fork(void)
 {
+    seen++;
     count++;
 }
 
@@ -32,7 +32,7 @@ unsigned forks_count(void)
     return count;
 }
 
-bool forks_has_copies(void)
+unsigned forks_seen(void)
 {
-    return has_copies;
+    return seen;
 }

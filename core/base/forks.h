@@ -4,13 +4,12 @@
 #ifndef CORE_BASE_FORKS_H
 #define CORE_BASE_FORKS_H
 
-#include <stdbool.h>
-
 // From now on forks are counted. Once is enough; again does nothing.
 void forks_watch(void);
 // How many there are between the process that first watched and this one. 0: it is that process.
 unsigned forks_count(void);
-// Whether this process has made copies of itself since it watches.
-bool forks_has_copies(void);
+// How many forks there have been since then in which this process, or one that it is a copy of, was the
+// parent or the child.
+unsigned forks_seen(void);
 
 #endif

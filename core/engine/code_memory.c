@@ -48,7 +48,7 @@ static void *map_near(const void *near, size_t size)
 int code_memory_create(struct code_memory *m, size_t size, const void *near)
 {
     forks_watch();
-    *m = (struct code_memory){.size = size, .forks = forks_count()};
+    *m = (struct code_memory){.size = size, .forks = forks_count(), .seen = forks_seen()};
     void *code = near ? map_near(near, size) : map_code(NULL, size, MAP_32BIT);
     void *write = code == MAP_FAILED ? MAP_FAILED : map_again(code, size, 0, NULL);
     m->code = code == MAP_FAILED ? NULL : code;
@@ -82,6 +82,10 @@ static void part(struct code_memory *m)
 
 size_t code_memory_take(struct code_memory *m, size_t size, size_t alignment)
 {
+    if (m->seen != forks_seen()) {
+        m->seen = forks_seen();
+        m->shared = m->used;
+    }
     if (m->forks != forks_count())
         part(m);
     size_t at = (m->used + alignment - 1) & ~(alignment - 1);

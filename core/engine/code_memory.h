@@ -16,6 +16,8 @@ struct code_memory {
     size_t populated; // up to here its pages are there: a fault for each would cost more
     bool is_full; // something has found no room
     unsigned forks; // forks_count of the process that what is left belongs to
+    unsigned seen; // forks_seen when something was last taken
+    size_t shared; // up to here other processes may run it, too: nothing is written there any more
 };
 
 // Reserves size bytes, below 2 GiB, or if near is not NULL, close enough to that for displacements of 32 bits

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/forks.h"
 #include "core/engine/code_memory.h"
 #include "core/isa/cpu.h"
 #include "stencil.h"
@@ -190,8 +189,8 @@ static bool is_replaced(struct blocks *b, const struct exit *e)
     return t && t->door != start;
 }
 
-// What a copy of this process may be running just now is left alone. Where there was a block, exits of those
-// that are replaced are left out: of code that is written again and again, there would be ever more.
+// What another process may be running just now is left alone. Where there was a block, exits of those that
+// are replaced are left out: of code that is written again and again, there would be ever more.
 static void note_door(struct blocks *b, uint32_t door, uint32_t pc)
 {
     struct target *t = target_at(b, pc);
@@ -199,9 +198,9 @@ static void note_door(struct blocks *b, uint32_t door, uint32_t pc)
         return;
     const bool was_there = t->door;
     t->door = door;
-    for (uint32_t *next = &t->exits; *next && !forks_has_copies();) {
+    for (uint32_t *next = &t->exits; *next;) {
         const struct exit *e = &b->exits[*next];
-        if (was_there && is_replaced(b, e)) {
+        if (e->at < b->memory.shared || (was_there && is_replaced(b, e))) {
             *next = e->next;
         } else {
             lead(b, e->at, door);
