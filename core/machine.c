@@ -376,7 +376,7 @@ static void handle_undefined(machine *m)
     struct guest *g = &m->guest;
     uint32_t word = current_word(g);
     char what[160];
-    snprintf(what, sizeof what, "the program executed the undefined instruction %#010" PRIx32, word);
+    snprintf(what, sizeof what, "the program executed the undefined instruction 0x%08" PRIx32, word);
     raise_exception(m, SIG_ILL, CODE_ILL_ILLOPC, g->cpu.pc, what);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "play.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "frontend/base/interrupt.h"
 #include "frontend/base/log.h"
@@ -14,6 +16,8 @@ int play_by(struct options *options, struct settings *settings,
     char *path = path_user(PATH_STATE, "neurodoom.log");
     if (path_make_folder(folder)) {
         log_open(path);
+    } else {
+        log_line(LOG_WARNING, "cannot create the folder %s: %s; no log is kept", folder, strerror(errno));
     }
     free(folder);
     free(path);

@@ -186,12 +186,12 @@ static void examine_folders(FILE *stream)
     };
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char *path = path_user(folders[i].kind, NULL);
-        // What matters is the nearest folder that exists: the rest is created when needed.
+        // What matters is the nearest that exists: the rest is created when needed, if that is a folder.
         char *nearest = text_copy(path);
-        while (!path_is_folder(nearest) && strrchr(nearest, '/') > nearest) {
+        while (access(nearest, F_OK) != 0 && strrchr(nearest, '/') > nearest) {
             *strrchr(nearest, '/') = '\0';
         }
-        bool good = folders[i].is_read || access(nearest, W_OK) == 0;
+        bool good = folders[i].is_read || (path_is_folder(nearest) && access(nearest, W_OK) == 0);
         line(stream, good ? "ok" : "WARN", folders[i].subject, "%s (%s)%s", path, folders[i].holds,
              good ? "" : ": cannot be written, nothing there is kept");
         free(nearest);

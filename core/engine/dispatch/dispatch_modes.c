@@ -271,6 +271,6 @@ void dispatch_describe_fault(struct dispatch *d, uint32_t word, char *text, size
     enum insn id = isa_decode(word, 0, &ignored);
     snprintf(
         text, size,
-        "the dispatch net gave the instruction %#010x to the kernel %s, which refused it: it belongs to %s",
+        "the dispatch net gave the instruction 0x%08x to the kernel %s, which refused it: it belongs to %s",
         word, dispatch_kernel_names[named_kernel(d, word)], dispatch_kernel_names[isa_info[id].group]);
 }
