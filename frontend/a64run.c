@@ -24,6 +24,7 @@
 #include "frontend/record/counters.h"
 #include "frontend/record/explain.h"
 #include "frontend/record/profile.h"
+#include "frontend/record/writers.h"
 #include "frontend/translate_behind.h"
 
 enum { STATUS_OWN = 125, STATUS_NOT_PROGRAM = 126, STATUS_NO_FILE = 127 };
@@ -70,11 +71,25 @@ struct outcome {
     bool done; // it has come to the end
 };
 
+static bool check_files(const struct options *options, struct failure *failure)
+{
+    struct writers w = {0};
+    writers_note_read(&w, "the program", options->program[0]);
+    const bool good = writers_add(&w, "--stats", options->stats, failure) &&
+                      writers_add(&w, "--profile", options->profile, failure) &&
+                      writers_add(&w, "--count", options->count, failure);
+    writers_free(&w);
+    return good;
+}
+
 // Returns the exit status.
 static int run(const struct machine_config *config, const struct options *options, struct outcome *outcome,
                struct failure *failure)
 {
     struct error error;
+    if (!check_files(options, failure)) {
+        return STATUS_OWN;
+    }
     machine *m = machine_create(config, &error);
     if (!m) {
         fail(failure, STATUS_USAGE, "%s", error.text);

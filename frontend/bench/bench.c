@@ -15,6 +15,7 @@
 #include "frontend/base/paths.h"
 #include "frontend/command/launch.h"
 #include "frontend/record/png.h"
+#include "frontend/record/writers.h"
 #include "host_load.h"
 #include "page.h"
 #include "plan.h"
@@ -152,20 +153,19 @@ int bench_run(const struct options *options, const struct settings *settings)
     struct runner_orders orders = {.full = plan_is_full(options), .runs = options->bench.runs};
     char *folder = NULL, *beside = NULL;
     int status = STATUS_OK;
-    const char *const files[] = {options->csv, options->json, options->bench.plot};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        if (files[i] && strcmp(files[i], "-") == 0) {
-            log_leave_stdout();
-        }
-    }
+    struct writers writers = {0};
     interrupt_catch();
     c.seed = (uint32_t)time(NULL);
     c.warm_tics = shop.warm_tics = options->bench.warmup ? options->bench.warmup : WARM_TICS;
     c.command = command_line(options);
     c.load = host_load();
     struct host_time start = host_time_now();
-    bool good =
-        plan_make(&c, options, settings, &failure) && (folder = report_folder(options, &failure)) != NULL;
+    bool good = writers_add(&writers, "--csv", options->csv, &failure) &&
+                writers_add(&writers, "--json", options->json, &failure) &&
+                writers_add(&writers, "--plot", options->bench.plot, &failure) &&
+                plan_make(&c, options, settings, &failure) &&
+                (folder = report_folder(options, &failure)) != NULL;
+    writers_free(&writers);
     if (good &&
         !(scratch_make(&scratch) && path_make_folder(beside = text_format("%s/beside", scratch.path)))) {
         good = fail(&failure, STATUS_USAGE, "--bench: no folder for temporary files: %s", strerror(errno));

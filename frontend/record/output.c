@@ -21,6 +21,7 @@
 #include "record.h"
 #include "states.h"
 #include "stats.h"
+#include "writers.h"
 
 struct output {
     const struct options *options;
@@ -52,87 +53,42 @@ static bool cannot_write(struct failure *failure, const char *path)
     return fail(failure, STATUS_USAGE, "cannot write %s: %s", path, strerror(errno));
 }
 
-// Is there a place for this file?
-static bool try_file(const char *path, struct failure *failure)
-{
-    return !path || new_file_try(path) || cannot_write(failure, path);
-}
-
-static bool try_files(const struct frame_orders *orders, struct failure *failure)
-{
-    for (size_t i = 0; i < orders->count; i++) {
-        if (!try_file(orders->items[i].path, failure)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-// Who writes to which file, or to standard output (-).
-struct writers {
-    size_t count;
-    struct writer {
-        const char *option, *path;
-    } items[];
-};
-
-// What is there and no regular file, such as /dev/null, bears more than one. Standard output is for one
-// reader, who gets nothing else there.
-static bool add_writer(struct writers *w, const char *option, const char *path, struct failure *failure)
-{
-    if (!path) {
-        return true;
-    }
-    bool is_stdout = strcmp(path, "-") == 0;
-    if (is_stdout) {
-        log_leave_stdout();
-    }
-    bool shared = !is_stdout && access(path, F_OK) == 0 && !path_is_file(path);
-    for (size_t i = 0; !shared && i < w->count; i++) {
-        if (path_same(w->items[i].path, path)) {
-            return fail(failure, STATUS_USAGE, "%s and %s would both write to %s: give one of them %s",
-                        w->items[i].option, option, is_stdout ? "standard output (-)" : path,
-                        is_stdout ? "a file" : "another file");
-        }
-    }
-    w->items[w->count++] = (struct writer){option, path};
-    return true;
-}
-
-static bool add_writers(struct writers *w, const char *option, const struct frame_orders *orders,
-                        struct failure *failure)
+static bool add_orders(struct writers *w, const char *option, const struct frame_orders *orders,
+                       struct failure *failure)
 {
     bool good = true;
     for (size_t i = 0; good && i < orders->count; i++) {
-        good = add_writer(w, option, orders->items[i].path, failure);
+        good = writers_add(w, option, orders->items[i].path, failure);
     }
     return good;
 }
 
-// Of two that write to one file one would be lost.
-static bool check_writers(const struct options *options, struct failure *failure)
+static bool check_files(const struct options *options, const struct launch *launch, struct failure *failure)
 {
     const struct writer single[] = {
-        {"--frame-hash", options->frame_hash},
-        {"--audio-hash", options->audio_hash},
-        {"--wav", options->wav},
-        {"--stats", options->stats},
-        {"--profile", options->profile},
-        {"--count", options->count},
-        {"--csv", options->csv},
-        {"--json", options->json},
-        {"--record-input", options->record_input},
+        {.option = "--frame-hash", .path = options->frame_hash},
+        {.option = "--audio-hash", .path = options->audio_hash},
+        {.option = "--wav", .path = options->wav},
+        {.option = "--stats", .path = options->stats},
+        {.option = "--profile", .path = options->profile},
+        {.option = "--count", .path = options->count},
+        {.option = "--csv", .path = options->csv},
+        {.option = "--json", .path = options->json},
+        {.option = "--record-input", .path = options->record_input},
     };
-    enum { SINGLE = sizeof single / sizeof *single };
-    size_t most = SINGLE + options->screenshots.count + options->saves.count;
-    struct writers *w = memory_zeroed(sizeof *w + most * sizeof w->items[0]);
-    bool good = true;
-    for (size_t i = 0; good && i < SINGLE; i++) {
-        good = add_writer(w, single[i].option, single[i].path, failure);
+    struct writers w = {0};
+    writers_note_read(&w, "--config", options->config_file);
+    writers_note_read(&w, "--replay-input", options->replay_input);
+    for (size_t i = 0; i < launch->wads.count; i++) {
+        writers_note_read(&w, "a WAD of the game", launch->wads.items[i]);
     }
-    good = good && add_writers(w, "--screenshot", &options->screenshots, failure) &&
-           add_writers(w, "--save-state", &options->saves, failure);
-    free(w);
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof single / sizeof *single; i++) {
+        good = writers_add(&w, single[i].option, single[i].path, failure);
+    }
+    good = good && add_orders(&w, "--screenshot", &options->screenshots, failure) &&
+           add_orders(&w, "--save-state", &options->saves, failure);
+    writers_free(&w);
     return good;
 }
 
@@ -145,13 +101,7 @@ static void release(struct output *o)
 struct output *output_open(const struct options *options, const struct settings *settings,
                            const struct launch *launch, struct failure *failure)
 {
-    if (!check_writers(options, failure) || !try_file(options->csv, failure) ||
-        !try_file(options->json, failure) || !try_file(options->stats, failure) ||
-        !try_file(options->profile, failure) || !try_file(options->count, failure) ||
-        !try_file(options->frame_hash, failure)) {
-        return NULL;
-    }
-    if (!try_files(&options->screenshots, failure) || !try_files(&options->saves, failure)) {
+    if (!check_files(options, launch, failure)) {
         return NULL;
     }
     size_t size = sizeof(struct output) + options->screenshots.count * sizeof(bool);
