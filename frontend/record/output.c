@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "audio_files.h"
@@ -46,11 +45,6 @@ uint64_t output_frame_hash(const struct machine_frame *frame)
     XXH3_64bits_update(&state, frame->indices, DEVICE_FRAME_WIDTH * DEVICE_FRAME_HEIGHT);
     XXH3_64bits_update(&state, frame->palette, 768);
     return XXH3_64bits_digest(&state);
-}
-
-static bool cannot_write(struct failure *failure, const char *path)
-{
-    return fail(failure, STATUS_USAGE, "cannot write %s: %s", path, strerror(errno));
 }
 
 static bool add_orders(struct writers *w, const char *option, const struct frame_orders *orders,
@@ -110,7 +104,8 @@ struct output *output_open(const struct options *options, const struct settings 
     o->states = states_open(options, launch, failure);
     bool good = o->states;
     if (good && options->frame_hash) {
-        good = new_file_open(&o->hashes, options->frame_hash) || cannot_write(failure, options->frame_hash);
+        good = new_file_open(&o->hashes, options->frame_hash) ||
+               fail(failure, STATUS_USAGE, "cannot write %s: %s", options->frame_hash, strerror(errno));
     }
     if (good && (options->wav || options->audio_hash)) {
         o->audio = audio_files_open(options->wav, options->audio_hash, failure);

@@ -35,13 +35,10 @@ static unsigned go_often(unsigned ways)
 static int child(unsigned round)
 {
     int status = 0;
-    const pid_t own = round % 3 ? 0 : fork();
+    const pid_t own = round % 3 ? -1 : fork();
     const unsigned x = go_often(1u << round | (own ? 0 : 1u << (round * 5 + 3) % ROUNDS));
-    if (round % 3 && own == 0)
-        return (int)(x % 251);
-    if (own == 0)
-        return (int)(x % 241);
-    wait(&status);
+    if (own > 0)
+        wait(&status);
     return (int)((x + (unsigned)WEXITSTATUS(status)) % 251);
 }
 
