@@ -52,9 +52,6 @@ enum machine_state machine_run(machine *m, uint64_t budget);
 // later ones, and after that whatever they have run, with config.cache_folder. machine_destroy comes back
 // when that is done.
 void machine_translate_rest(machine *m);
-// About how long (ns) m, and earlier runs of the program, have interpreted code that no earlier run had left:
-// what later runs could save by machine_translate_rest.
-uint64_t machine_interpreted_ns(const machine *m);
 // Whether what m translates is kept for later runs, as far as is known before machine_destroy.
 bool machine_keeps_code(const machine *m);
 

@@ -167,6 +167,11 @@ static uint64_t read_counter(struct guest *g)
     return way_back_counter((machine *)g);
 }
 
+static void end_process(struct guest *g)
+{
+    machine_leave_rest((machine *)g, machine_keep_code((machine *)g));
+}
+
 static const struct guest_host host = {
     .symbol = linux_symbol,
     .present = present,
@@ -177,6 +182,7 @@ static const struct guest_host host = {
     .may_go_on = may_go_on,
     .counter = read_counter,
     .patch_loop = interp_patch_loop,
+    .process_ends = end_process,
 };
 
 // ---- life ----
@@ -311,7 +317,9 @@ bool machine_destroy(machine *m)
     m->profile = NULL;
     moments_destroy(m);
     way_back_destroy(m);
+    const uint64_t rest = machine_keep_code(m);
     translator_destroy(g->translator);
+    shared_history_destroy(g->shared_history);
     blocks_destroy(g->blocks);
     loops_destroy(g->loops);
     loop_trace_destroy(g->trace);
@@ -325,6 +333,7 @@ bool machine_destroy(machine *m)
     dispatch_destroy(g->dispatch);
     pthread_mutex_destroy(&m->publish_lock);
     const bool kept = !g->told_unkept;
+    machine_leave_rest(m, rest);
     munmap(m, sizeof *m);
     return kept;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Which engine runs the guest: what the wishes of other threads change between two slices.
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/engine/engine.h"
 #include "core/engine/stencil/block.h"
 #include "core/engine/translate/translate.h"
+#include "core/linux/linux.h"
 #include "core/loops/optimizer.h"
 #include "core/loops/trace.h"
 #include "machine_internal.h"
@@ -58,7 +61,8 @@ static void start_translator(machine *m, bool precise)
         g->translating = false;
         interp_decode_anew(g); // blocks count branches for the translator
     } else if (g->config.cache_folder && !g->verify) { // checking makes other code
-        translate_load_cache(g->translator, g->config.cache_folder);
+        translate_load_cache(g->translator, g->config.cache_folder, linux_program(g->process),
+                             &g->shared_history);
         struct machine_stats stats;
         translate_get_stats(g->translator, &stats);
         m->is_settled = stats.cached_regions > 0;
@@ -104,15 +108,20 @@ static void set_entering(machine *m, bool entering)
     translate_set_entered(g->translator, entering);
 }
 
-uint64_t machine_interpreted_ns(const machine *m)
-{
-    const struct translator *t = m->guest.translator;
-    return t && !translator_is_copy() ? translate_interpreted_ns(t) : 0;
-}
-
 bool machine_keeps_code(const machine *m)
 {
     return m->guest.translator && translate_is_kept(m->guest.translator);
+}
+
+uint64_t machine_keep_code(machine *m)
+{
+    return m->guest.translator ? translate_keep(m->guest.translator) : 0;
+}
+
+void machine_leave_rest(machine *m, uint64_t interpreted_ns)
+{
+    if (interpreted_ns && m->guest.config.leave_rest)
+        m->guest.config.leave_rest(m->guest.config.user, m->program[0] ? m->program : NULL, interpreted_ns);
 }
 
 static void stop_translator(machine *m)
@@ -157,11 +166,27 @@ bool machine_may_enter(const machine *m)
 static void update_entering(machine *m)
 {
     struct guest *g = &m->guest;
-    if (g->translating && !machine_may_enter(m) && !translator_is_copy()) {
+    if (g->translating && !machine_may_enter(m) && !translator_is_copy(g->translator)) {
         stop_translator(m);
         start_translator(m, way_back_is_denied(m));
     }
     set_entering(m, g->translating && machine_may_enter(m));
+}
+
+// What is known of the new program, and kept, is another history. (What the old one leaves to be translated
+// stays: nobody may have a child that it has not made.)
+static void follow_program(machine *m)
+{
+    struct guest *g = &m->guest;
+    g->program_is_new = false;
+    char file[40];
+    snprintf(file, sizeof file, "/proc/self/fd/%d", linux_program(g->process));
+    const ssize_t length = readlink(file, m->program, sizeof m->program - 1);
+    m->program[length > 0 ? length : 0] = '\0';
+    if (!g->translator)
+        return;
+    stop_translator(m);
+    start_translator(m, way_back_is_denied(m));
 }
 
 static bool blocks_are_used_up(const struct guest *g)
@@ -171,7 +196,7 @@ static bool blocks_are_used_up(const struct guest *g)
 
 static bool translator_is_used_up(const struct guest *g)
 {
-    return g->translator && !translator_is_copy() && translate_is_used_up(g->translator);
+    return g->translator && !translator_is_copy(g->translator) && translate_is_used_up(g->translator);
 }
 
 static bool has_to_renew(const struct guest *g)
@@ -205,6 +230,8 @@ void machine_follow_engine(machine *m)
     struct guest *g = &m->guest;
     if (trace_wanted(m) != m->trace_tried)
         switch_trace(m, trace_wanted(m));
+    if (g->program_is_new)
+        follow_program(m);
     if (g->translating != wants_translation(m))
         switch_engine(m);
     if (g->verify != machine_get_verify(m))
@@ -218,7 +245,7 @@ void machine_follow_engine(machine *m)
 bool machine_wants_engine(const machine *m)
 {
     const struct guest *g = &m->guest;
-    return trace_wanted(m) != m->trace_tried || g->translating != wants_translation(m) ||
+    return trace_wanted(m) != m->trace_tried || g->program_is_new || g->translating != wants_translation(m) ||
            g->verify != machine_get_verify(m) || has_to_renew(g) || way_back_is_due(m) ||
            !machine_may_enter(m);
 }

@@ -4,6 +4,7 @@
 #ifndef CORE_MACHINE_INTERNAL_H
 #define CORE_MACHINE_INTERNAL_H
 
+#include <limits.h>
 #include <pthread.h>
 
 #include "core.h"
@@ -33,6 +34,8 @@ struct machine {
     struct moments *moments; // NULL: none are kept
     struct way_back way_back;
     struct profile *profile; // NULL: no samples are taken
+    char
+        program[PATH_MAX]; // the host path of one that has taken the place of config.program; empty: none has
 };
 _Static_assert(offsetof(struct machine, guest) == 0, "the host of a guest");
 
@@ -43,6 +46,10 @@ void machine_publish(machine *m);
 // is anything of that.
 void machine_follow_engine(machine *m);
 bool machine_wants_engine(const machine *m);
+// At the end of a run, of a forked process's too: keeps what is translated for later ones, and returns how
+// long (ns) was interpreted what these could have translated; then that is left to config.leave_rest.
+uint64_t machine_keep_code(machine *m);
+void machine_leave_rest(machine *m, uint64_t interpreted_ns);
 
 // Likewise the mode of dispatch.
 void machine_follow_dispatch(machine *m);

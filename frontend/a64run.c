@@ -31,6 +31,8 @@ enum { STATUS_OWN = 125, STATUS_NOT_PROGRAM = 126, STATUS_NO_FILE = 127 };
 
 extern char **environ;
 
+static struct translate_behind behind;
+
 static bool write_stats(const char *file, const machine *m, int status, struct failure *failure)
 {
     cJSON *json = cJSON_CreateObject();
@@ -66,7 +68,6 @@ static void report_fault(const machine *m, const char *program)
 // What translating has come to in a run.
 struct outcome {
     uint64_t kept, pieces; // of translated code: that it began with, and had when the program ended
-    uint64_t interpreted_ns; // machine_interpreted_ns
     bool keeps; // machine_keeps_code, and what that was is written
     bool done; // it has come to the end
 };
@@ -121,8 +122,8 @@ static int run(const struct machine_config *config, const struct options *option
              stats.verify_failures);
         status = STATUS_OWN;
     }
-    *outcome = (struct outcome){stats.cached_regions, stats.translated_regions, machine_interpreted_ns(m),
-                                machine_keeps_code(m), !failure->text};
+    *outcome = (struct outcome){stats.cached_regions, stats.translated_regions, machine_keeps_code(m),
+                                !failure->text};
     outcome->keeps &= machine_destroy(m);
     return status;
 }
@@ -147,7 +148,11 @@ static int set_up_and_run(const struct options *options, const struct settings *
         machine_setup_fill(&setup, options, settings, true, failure)) {
         setup.config.cwd = grants.cwd;
         setup.config.prepare = options->request == REQUEST_PREPARE;
-        setup.config.leaves_rest = !setup.config.prepare && translate_behind_is_wanted();
+        if (!setup.config.prepare && options->request != REQUEST_TRANSLATE_REST &&
+            translate_behind_is_wanted()) {
+            setup.config.leave_rest = translate_behind_start;
+            setup.config.user = &behind;
+        }
         if (options->request == REQUEST_TRANSLATE_REST) {
             status = translate_behind_run(&setup.config, failure) ? 0 : STATUS_OWN;
         } else if (!setup.config.prepare || setup.config.cache_folder ||
@@ -253,11 +258,9 @@ int main(int argc, char **argv)
     int status = STATUS_OWN;
     const struct config_sources sources = {.command_line = &options.settings};
     if (a64run_options_parse(&options, argc, argv, &failure) && config_load(&settings, &sources, &failure)) {
-        struct outcome outcome = {0};
+        struct outcome outcome;
+        behind = (struct translate_behind){argv, options.program};
         status = answer(&options, &settings, &outcome, &failure);
-        if (outcome.keeps) {
-            translate_behind_start(outcome.interpreted_ns, argc, argv);
-        }
     }
     status = report(&failure, status);
     config_free(&settings);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +26,45 @@ bool translate_behind_is_wanted(void)
     return !answer || strcmp(answer, "off") != 0;
 }
 
-void translate_behind_start(uint64_t interpreted_ns, int argc, char *const *argv)
+// The arguments, NULL without memory.
+static char **arguments_for(const struct translate_behind *behind, const char *program)
 {
-    static char option[] = "--translate-rest";
-    bool is_worth_it = interpreted_ns >= WORTH_NS && translate_behind_is_wanted();
-    char **arguments = is_worth_it ? calloc((size_t)argc + 2, sizeof *arguments) : NULL;
+    static char option[] = "--translate-rest", last[] = "--";
+    size_t count = 0;
+    while (behind->argv[count])
+        count++;
+    char **arguments = calloc(count + 4, sizeof *arguments);
+    if (!arguments)
+        return NULL;
+    const size_t own = program ? (size_t)(behind->program - behind->argv) : count;
+    arguments[0] = behind->argv[0];
+    arguments[1] = option;
+    memcpy(arguments + 2, behind->argv + 1, (own - 1) * sizeof *arguments);
+    if (program) {
+        const bool is_last = strcmp(behind->argv[own - 1], last) == 0;
+        if (!is_last)
+            arguments[own + 1] = last;
+        arguments[own + 2 - is_last] = (char *)(uintptr_t)program;
+    }
+    return arguments;
+}
+
+// Not what the program has set for itself: a process that it has forked may be this one.
+static void restore_signals(posix_spawnattr_t *attributes)
+{
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_setsigdefault(attributes, &all);
+    posix_spawnattr_setsigmask(attributes, &none);
+}
+
+void translate_behind_start(void *user, const char *program, uint64_t interpreted_ns)
+{
+    char **arguments = interpreted_ns >= WORTH_NS ? arguments_for(user, program) : NULL;
     if (!arguments) {
         return;
     }
-    arguments[0] = argv[0];
-    arguments[1] = option;
-    memcpy(arguments + 2, argv + 1, (size_t)(argc - 1) * sizeof *arguments);
     posix_spawn_file_actions_t silent;
     posix_spawnattr_t apart;
     pid_t pid;
@@ -44,7 +73,8 @@ void translate_behind_start(uint64_t interpreted_ns, int argc, char *const *argv
     posix_spawn_file_actions_addopen(&silent, 1, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&silent, 2, "/dev/null", O_WRONLY, 0);
     posix_spawnattr_init(&apart);
-    posix_spawnattr_setflags(&apart, POSIX_SPAWN_SETSID);
+    posix_spawnattr_setflags(&apart, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    restore_signals(&apart);
     int error = posix_spawn(&pid, "/proc/self/exe", &silent, &apart, arguments, environ);
     if (error) {
         log_line(LOG_INFO, "nothing is translated behind this run: %s", strerror(error));

@@ -391,6 +391,7 @@ static bool write_objects(FILE *f, const void *user)
     const struct cache_file *c = user;
     struct written w;
     bool good = choose_written(c, &w);
+    fchmod(fileno(f), 0644); // who may read it the folder says, and the program's umask does not
     if (good)
         good = write_chosen(f, c, &w);
     else
@@ -427,20 +428,10 @@ static void shrink_folder(const struct cache_file *c)
     }
 }
 
-bool cache_file_close(struct cache_file *c, struct error *error)
+void cache_file_abandon(struct cache_file *c)
 {
-    bool good = true;
     if (!c)
-        return good;
-    if (c->changed) {
-        // Who may read it the folder says.
-        good = file_replace(c->folder, c->name, 0644, false, write_objects, c);
-        if (!good)
-            error_set(error,
-                      "nothing is kept for the next start, which will be as slow as the first: %s/%s: %s",
-                      c->path, c->name, strerror(errno));
-        shrink_folder(c);
-    }
+        return;
     for (size_t i = 0; i < c->count; i++) {
         const struct cached_object *o = &c->objects[i].object;
         if (!is_in_file(c, o->pages)) {
@@ -454,5 +445,19 @@ bool cache_file_close(struct cache_file *c, struct error *error)
     free(c->path);
     close(c->folder);
     free(c);
+}
+
+bool cache_file_close(struct cache_file *c, struct error *error)
+{
+    bool good = true;
+    if (c && c->changed) {
+        good = file_replace(c->folder, c->name, 0644, false, write_objects, c);
+        if (!good)
+            error_set(error,
+                      "nothing is kept for the next start, which will be as slow as the first: %s/%s: %s",
+                      c->path, c->name, strerror(errno));
+        shrink_folder(c);
+    }
+    cache_file_abandon(c);
     return good;
 }

@@ -60,5 +60,7 @@ void cache_file_drop(struct cache_file *c, size_t index);
 // its cap. Frees c, in any case. False with *error if the old file stays because the new one cannot be
 // written.
 bool cache_file_close(struct cache_file *c, struct error *error);
+// Frees c and writes nothing: a forked process's copy. NULL does nothing.
+void cache_file_abandon(struct cache_file *c);
 
 #endif

@@ -245,7 +245,7 @@ void process_fill_random(struct linux_process *p, void *to, size_t size)
 
 void linux_release_host(struct linux_process *p)
 {
-    if (!p->owns_host || p->forked)
+    if (!p->owns_host)
         return;
     umask(p->before.umask);
     setrlimit(RLIMIT_CPU, &p->before.cpu_time);
@@ -254,21 +254,23 @@ void linux_release_host(struct linux_process *p)
 
 static void end(struct linux_process *p, int status)
 {
+    linux_release_host(p);
     if (p->forked) {
+        p->guest->host->process_ends(p->guest);
         shared_memory_leave(p);
         _exit(status & 0xff);
     }
-    linux_release_host(p);
     guest_exit(p->guest, status & 0xff);
 }
 
 void process_die(struct linux_process *p, int number, uint64_t address, const char *what)
 {
+    linux_release_host(p);
     if (!p->forked) {
-        linux_release_host(p);
         guest_kill(p->guest, number, address, what);
         return;
     }
+    p->guest->host->process_ends(p->guest);
     // The parent has to see the signal, and no core file of the host program.
     shared_memory_leave(p);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -305,6 +307,7 @@ void process_after_exec(struct linux_process *p)
     close_pipe_end(&p->vfork_pipe);
     timers_delete_all(p);
     p->replaced = true;
+    p->guest->program_is_new = true;
 }
 
 static void become_child(struct linux_process *p, const uint64_t *a, int pipe_end, pid_t host_parent)

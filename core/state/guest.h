@@ -51,6 +51,8 @@ struct guest_host {
     // From now on the interpreter lets the loop's plan run at its header, or no longer does. Emulation
     // thread, while no guest code runs.
     void (*patch_loop)(struct guest *g, struct loop *loop, bool replaced);
+    // A process that the program has made by fork is about to end.
+    void (*process_ends)(struct guest *g);
 };
 
 enum { AHEAD_BLOCKED = -1 };
@@ -73,6 +75,7 @@ struct guest {
     struct linux_process *process;
     struct devices *devices;
     struct translator *translator; // NULL: everything is interpreted
+    struct shared_history *shared_history; // of the program's code; NULL: none is kept
     struct blocks *blocks; // NULL: none has been made yet
     struct dispatch *dispatch; // NULL: there is no net, and the mode is off
     struct loops *loops; // NULL: no loop is ever replaced
@@ -90,6 +93,7 @@ struct guest {
     bool translating; // the engine that is in use
     // The guest handles SIGSEGV or SIGBUS itself: its faults have to show every register (way_back.h).
     bool handles_faults;
+    bool program_is_new; // another one has taken its place (execve), which the engine has not yet followed
     bool verify; // what is done in place of loops is checked (machine_set_verify)
     bool told_unkept; // why something is not kept for later runs
     bool entering; // translated code is entered: the engine is in use, and faults are as precise as need be

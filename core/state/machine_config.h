@@ -81,8 +81,11 @@ struct machine_config {
     // Compiles at once whatever turns out to be hot, and before the machine is destroyed everything that was
     // asked for, so that the cache is good for later runs.
     bool prepare;
-    // Compiles no more than what pays in this run: for later ones machine_translate_rest will.
-    bool leaves_rest;
+    // When a run ends that has interpreted for so long (ns) what later runs could have translated: then
+    // machine_translate_rest can have that done for them, and this one compiles no more than what pays for
+    // itself. program: the host path of one that has taken the machine's place (execve), else NULL. The run
+    // may be a process's of its own (fork), which ends behind this. NULL: nobody translates for later runs.
+    void (*leave_rest)(void *user, const char *program, uint64_t interpreted_ns);
     const char *dispatch_model; // base path of the dispatch net's files; NULL = mode off for good
     enum machine_dispatch dispatch;
     const char *loop_models; // folder of the three nets for loops; NULL = no loop is ever replaced

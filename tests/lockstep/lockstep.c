@@ -22,6 +22,7 @@
 
 #include <xxhash.h>
 
+#include "../../core/base/forks.h"
 #include "../../core/core.h"
 #include "stepper.h"
 
@@ -201,7 +202,7 @@ static bool check(struct translator *t)
     cpu *c = &g->cpu;
     uint64_t entry = c->pc;
     int64_t budget = c->budget;
-    if (translator_is_copy() || checked[entry / 4 % ENTRIES] >= checks_each)
+    if (forks_count() > 0 || checked[entry / 4 % ENTRIES] >= checks_each)
         return false;
     checked[entry / 4 % ENTRIES]++;
     if (random_state)

@@ -15,7 +15,6 @@
 enum { SLICE = 100000, PATIENCE = 3000 };
 
 static FILE *out;
-static const struct translator *translator;
 static unsigned stuck, renewed, longest; // slices at whose end there was no room; how often; the list's
 static unsigned seen, waited; // regions that have been installed; slices since
 
@@ -43,15 +42,14 @@ static void look_at_regions(struct guest *g)
     const struct translator *t = g->translator;
     if (!t)
         return;
-    if (translator && t != translator) {
+    const unsigned installed = t->installed_before + t->installed_count;
+    if (installed < seen) { // another translator, be it where the last one was
         renewed++;
         seen = 0;
     }
-    translator = t;
     stuck = t->lacks_slots && t->installed_before + t->installed_count >= RENEWED_MIN ? stuck + 1 : 0;
     if (t->installed_count > longest)
         longest = t->installed_count;
-    const unsigned installed = t->installed_before + t->installed_count;
     uint32_t flags[2];
     if (!memory_read(&g->memory, FLAGS, flags, sizeof flags) || flags[0] == flags[1])
         return;

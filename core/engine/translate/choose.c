@@ -26,7 +26,7 @@ enum {
 // if it turns out to be a long one. Else one will do: code that is hot goes on to be, in later runs, too.
 static unsigned fifths(const struct translator *t)
 {
-    if (!t->guest->config.leaves_rest)
+    if (!t->guest->config.leave_rest)
         return 1;
     return atomic_load_explicit(&t->heat, memory_order_relaxed) < SHORT ? 40 : 10;
 }

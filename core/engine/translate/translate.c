@@ -151,10 +151,10 @@ void translate_set_lockstep(struct translator *t, bool (*check)(struct translato
 // ---- requests ----
 
 // Starts the compile thread, for the first request: most runs of what has been prepared make none. A forked
-// process has none, and leaves the lock alone, which it may have got locked.
+// process has none, and leaves alone what another thread may have had locked, be it in LLVM.
 static bool start_thread(struct translator *t)
 {
-    if (translator_is_copy())
+    if (forks_count() > 0)
         return false;
     if (t->thread || t->has_no_thread)
         return t->thread;
@@ -193,12 +193,24 @@ static unsigned new_heat(struct translator *t, uint64_t interpreted)
     return heat <= HEAT_MOST ? (unsigned)heat : HEAT_MOST;
 }
 
+// In a process that keeps nothing: what others have seen, they tell themselves.
+static void begin_apart(struct translator *t)
+{
+    for (unsigned i = 0; i < t->slot_count; i++)
+        atomic_store_explicit(&t->slots[i].heat, 0, memory_order_relaxed);
+    t->heat = 0;
+    madvise(t->guest->cpu.branch_counts, BRANCH_COUNTS_BYTES, MADV_DONTNEED);
+    t->apart = forks_count();
+}
+
 void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
 {
     struct slot *s;
-    if (!t->guest->entering || translator_is_copy() || !(s = translate_slot(t, pc)) ||
+    if (!t->guest->entering || !(s = translate_slot(t, pc)) ||
         (s->state != SLOT_COLD && s->state != SLOT_QUEUED))
         return;
+    if (t->shared && !shared_history_is_kept_here(t->shared) && t->apart != forks_count())
+        begin_apart(t);
     unsigned more = new_heat(t, interpreted);
     atomic_fetch_add_explicit(&t->heat, more, memory_order_relaxed);
     unsigned heat = atomic_load_explicit(&s->heat, memory_order_relaxed) + more;
@@ -215,17 +227,6 @@ bool translate_is_kept(const struct translator *t)
     return t->cache;
 }
 
-uint64_t translate_interpreted_ns(const struct translator *t)
-{
-    uint64_t heat = 0;
-    for (unsigned i = 0; i < t->slot_count; i++) {
-        const struct slot *s = &t->slots[i];
-        if (s->state != SLOT_FAILED && s->state != SLOT_HOPELESS)
-            heat += atomic_load_explicit(&s->heat, memory_order_relaxed);
-    }
-    return t->cache ? heat * HEAT_NS : 0;
-}
-
 void request_if_cold(struct translator *t, struct slot *s)
 {
     if (s && s->state == SLOT_COLD && enqueue(t, s))
@@ -233,7 +234,8 @@ void request_if_cold(struct translator *t, struct slot *s)
 }
 
 // Asks for every function that has been called, and wherever translated code has looked for code in vain,
-// however seldom: what is never hot, but runs at each start, is neither decoded nor interpreted then.
+// however seldom: what is never hot, but runs at each start, is neither decoded nor interpreted then. And for
+// what forked processes have asked for, as they told earlier rounds.
 static void request_all(struct translator *t)
 {
     struct memory *memory = &t->guest->memory;
@@ -251,7 +253,7 @@ static void request_all(struct translator *t)
         request_if_cold(t, was_executed(t, target) ? translate_slot(t, target) : NULL);
     }
     for (unsigned i = 0; i < t->slot_count; i++)
-        if (t->slots[i].is_missed)
+        if (t->slots[i].is_missed || slot_heat(&t->slots[i]))
             request_if_cold(t, &t->slots[i]);
 }
 
@@ -379,7 +381,7 @@ void translate_install(struct translator *t)
 {
     if (t->dropped_count > t->installed_count / 2)
         remove_dropped(t);
-    if (!translator_is_copy() && atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire)) {
+    if (!translator_is_copy(t) && atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire)) {
         take_ready(t, install);
         choose_anew_what_to_enter(t);
     }
@@ -440,9 +442,9 @@ bool translate_is_used_up(const struct translator *t)
 
 // ---- creation ----
 
-bool translator_is_copy(void)
+bool translator_is_copy(const struct translator *t)
 {
-    return forks_count() > 0;
+    return t && t->forks != forks_count();
 }
 
 bool translator_is_precise(const struct translator *t)
@@ -452,12 +454,16 @@ bool translator_is_precise(const struct translator *t)
 
 struct translator *translator_create(struct guest *g, bool precise, struct error *error)
 {
-    struct translator *t = calloc(1, sizeof *t);
-    if (!t || (uintptr_t)g >> 31) {
+    // (calloc would clear what has been in use already.)
+    struct translator *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (t == MAP_FAILED || (uintptr_t)g >> 31) {
         error_set(error, "there is no room for translated code below 2 GiB");
-        free(t);
+        if (t != MAP_FAILED)
+            munmap(t, sizeof *t);
         return NULL;
     }
+    forks_watch();
+    t->forks = forks_count();
     t->guest = g;
     t->precise = precise;
     t->checked = !g->config.device; // of the game's time, the checks take a third
@@ -489,7 +495,6 @@ struct translator *translator_create(struct guest *g, bool precise, struct error
         translator_destroy(t);
         return NULL;
     }
-    forks_watch();
     return t;
 }
 
@@ -519,15 +524,12 @@ static void list_regions(const struct translator *t)
         fclose(f);
 }
 
-void translator_destroy(struct translator *t)
+// Has what is still to be compiled compiled, and ends the threads.
+static void end_threads(struct translator *t)
 {
-    if (!t)
-        return;
-    if (t->dump)
-        list_regions(t);
-    if (t->guest->config.prepare && !translator_is_copy())
+    if (t->guest->config.prepare)
         request_all(t);
-    if (t->thread && !translator_is_copy()) {
+    if (t->thread) {
         pthread_mutex_lock(&t->lock);
         t->quit = true;
         pthread_cond_broadcast(&t->wake);
@@ -537,17 +539,63 @@ void translator_destroy(struct translator *t)
             pthread_join(t->helpers[i], NULL);
         t->guest->told_unkept |= t->compiles_nothing;
     }
-    if (!translator_is_copy())
-        take_ready(t, install_too_late);
+    take_ready(t, install_too_late);
+}
+
+// About how long this run and earlier ones have interpreted code that no earlier run had left. It counts as
+// well if it has been compiled since: a function that is hot is asked for more often than those that call it,
+// whose code may take the time.
+static uint64_t interpreted_ns(const struct translator *t)
+{
+    uint64_t heat = 0;
+    for (unsigned i = 0; i < t->slot_count; i++) {
+        const struct slot *s = &t->slots[i];
+        if (s->state != SLOT_FAILED && s->state != SLOT_HOPELESS)
+            heat += atomic_load_explicit(&s->heat, memory_order_relaxed);
+    }
+    return heat * HEAT_NS;
+}
+
+// False if it could not be written.
+static bool save(struct translator *t)
+{
+    if (t->compiled_any || t->heat > WORTH_SAVING || t->queued)
+        save_history(t);
+    struct error error;
+    const bool is_saved = cache_file_close(t->cache, &error);
+    if (!is_saved)
+        guest_log_unkept(t->guest, &error);
+    t->cache = NULL;
+    return is_saved;
+}
+
+uint64_t translate_keep(struct translator *t)
+{
+    const bool is_copy = translator_is_copy(t), keeps = t->cache && shared_history_is_kept_here(t->shared);
+    if (t->has_kept)
+        return 0;
+    t->has_kept = true;
+    if (!is_copy)
+        end_threads(t);
     if (translate_is_used_up(t)) // of what has changed: the next one would have no room either
         forget_requests(t);
-    if (t->cache && !translator_is_copy()) {
-        if (t->compiled_any || t->heat > WORTH_SAVING || t->queued)
-            save_history(t);
-        struct error error;
-        if (!cache_file_close(t->cache, &error))
-            guest_log_unkept(t->guest, &error);
-    }
+    if (t->cache && !keeps && t->apart == forks_count())
+        shared_history_tell(t->shared, t);
+    if (!keeps || is_copy)
+        return 0;
+    shared_history_take(t->shared, t); // the threads read what that changes
+    const uint64_t ns = interpreted_ns(t);
+    return save(t) ? ns : 0;
+}
+
+void translator_destroy(struct translator *t)
+{
+    if (!t)
+        return;
+    translate_keep(t);
+    if (t->dump && !translator_is_copy(t))
+        list_regions(t);
+    cache_file_abandon(t->cache);
     free(t->executed);
     free(t->branches);
     for (unsigned i = 0; i < t->installed_count; i++)
@@ -561,7 +609,7 @@ void translator_destroy(struct translator *t)
     if (t->guest->cpu.branch_counts && t->guest->cpu.branch_counts != MAP_FAILED)
         munmap(t->guest->cpu.branch_counts, BRANCH_COUNTS_BYTES);
     t->guest->cpu.branch_counts = NULL;
-    free(t);
+    munmap(t, sizeof *t);
 }
 
 void translate_get_stats(struct translator *t, struct machine_stats *stats)

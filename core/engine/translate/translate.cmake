@@ -61,6 +61,7 @@ target_sources(core PRIVATE
   engine/translate/object_pack.c
   engine/translate/region.c
   engine/translate/translate.c
+  engine/translate/shared_history.c
   engine/translate/translate_cache.c
   engine/translate/translate_rest.c
   engine/translate/translate_objects.c

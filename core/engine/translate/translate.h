@@ -11,6 +11,7 @@
 #include "object.h"
 
 struct translator;
+struct shared_history;
 
 // How often a backward branch is taken, or a function called, between two requests to compile its target.
 // Powers of two.
@@ -23,13 +24,22 @@ enum { HOT_LOOP = 2048, HOT_CALL = 512 };
 // (*error says why): the machine then interprets.
 struct translator *translator_create(struct guest *g, bool precise, struct error *error);
 bool translator_is_precise(const struct translator *t);
-// Whether this process is a copy of one that translates: nothing can be translated in it.
-bool translator_is_copy(void);
+// Whether this process is a copy of the one that has made t, by fork.
+bool translator_is_copy(const struct translator *t);
 void translator_destroy(struct translator *t);
 
-// Takes over what earlier runs of the program have left in folder, and leaves there what this one compiles.
-// Once, when the program has been loaded.
-void translate_load_cache(struct translator *t, const char *folder);
+// Takes over what earlier runs of the program, whose file's host descriptor that is, have left in folder, and
+// leaves there what this one compiles. Once, when the program has been loaded. *shared, the caller's, is the
+// history of the program that this process has run until now, and then of this one; NULL: of none.
+void translate_load_cache(struct translator *t, const char *folder, int program,
+                          struct shared_history **shared);
+// Keeps that, and what is known of the program's code, for later runs; or tells the process that does
+// (shared_history.h). Before the translator is destroyed, which does it, too; nothing is translated after
+// it. How long (ns) this run and earlier ones have interpreted code that no earlier run had left, roughly:
+// what later ones could save; 0 where nothing is kept here.
+uint64_t translate_keep(struct translator *t);
+// Of a program that is run no more.
+void shared_history_destroy(struct shared_history *h);
 
 // The code at pc is hot: compile it once that is worth it, by how much of it has been interpreted so far. Of
 // all that has been interpreted (instructions), what is new since the last request counts for this one.
@@ -67,11 +77,7 @@ bool translate_enter_code(struct translator *t);
 // Translates the code at pc, also what has never run, and waits for it.
 void translate_now(struct translator *t, uint32_t pc);
 
-// How long (ns) this run and earlier ones have interpreted code that no earlier run had left, roughly: what
-// later ones could save; 0 where nothing is kept for them. It counts as well if it has been compiled since: a
-// function that is hot is asked for more often than those that call it, whose code may take the time.
-uint64_t translate_interpreted_ns(const struct translator *t);
-// Whether what is translated is kept for them.
+// Whether what is translated is kept for later runs.
 bool translate_is_kept(const struct translator *t);
 // Has what earlier runs have asked for, or all that they have run, translated before the translator is
 // destroyed, without the program running: it is loaded, as is the cache.
@@ -133,9 +139,19 @@ static inline bool translator_is_precise(const struct translator *t)
     (void)t;
     return false;
 }
-static inline bool translator_is_copy(void)
+static inline bool translator_is_copy(const struct translator *t)
 {
+    (void)t;
     return false;
+}
+static inline uint64_t translate_keep(struct translator *t)
+{
+    (void)t;
+    return 0;
+}
+static inline void shared_history_destroy(struct shared_history *h)
+{
+    (void)h;
 }
 static inline void translator_destroy(struct translator *t)
 {
@@ -146,19 +162,15 @@ static inline bool translate_is_kept(const struct translator *t)
     (void)t;
     return false;
 }
-static inline uint64_t translate_interpreted_ns(const struct translator *t)
-{
-    (void)t;
-    return 0;
-}
 static inline void translate_rest(struct translator *t, bool all)
 {
     (void)t;
     (void)all;
 }
-static inline void translate_load_cache(struct translator *t, const char *folder)
+static inline void translate_load_cache(struct translator *t, const char *folder, int program,
+                                        struct shared_history **shared)
 {
-    (void)t, (void)folder;
+    (void)t, (void)folder, (void)program, (void)shared;
 }
 static inline void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
 {

@@ -2,12 +2,11 @@
 // What the translator takes from earlier runs of a program, and leaves for later ones: objects, and which
 // code has run.
 #include <elf.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <xxhash.h>
 
@@ -38,17 +37,31 @@ static bool was_executed_earlier(const struct translator *t, uint32_t pc)
     return page && page->bits[pc / 4 / 8 % EXECUTED_BYTES] >> (pc / 4 % 8) & 1;
 }
 
+uint64_t next_page_decoded(const struct translator *t, uint64_t page)
+{
+    const uint8_t *pages = t->guest->memory.pages;
+    uint64_t at = page / GUEST_PAGE, eight;
+    while (at < GUEST_SPACE / GUEST_PAGE && !(pages[at] & MEMORY_CODE))
+        at += at % 8 == 0 && (memcpy(&eight, pages + at, sizeof eight), !eight) ? 8 : 1;
+    return at * GUEST_PAGE;
+}
+
 // The first page from that one on whose code has run, be it in an earlier run only; GUEST_SPACE if there is
 // none.
 static uint64_t next_page_executed(const struct translator *t, uint64_t page)
 {
-    uint64_t earlier = GUEST_SPACE;
+    uint64_t next = next_page_decoded(t, page);
     for (unsigned i = 0; i < t->executed_count; i++)
-        if (t->executed[i].address >= page && t->executed[i].address < earlier)
-            earlier = t->executed[i].address;
-    while (page < earlier && !(t->guest->memory.pages[page / GUEST_PAGE] & MEMORY_CODE))
-        page += GUEST_PAGE;
-    return page;
+        if (t->executed[i].address >= page && t->executed[i].address < next)
+            next = t->executed[i].address;
+    return next;
+}
+
+void executed_page_add(struct executed_page *p, const struct translator *t)
+{
+    for (uint32_t pc = p->address; pc - p->address < GUEST_PAGE; pc += 4)
+        if (was_decoded(t, pc))
+            p->bits[pc / 4 / 8 % EXECUTED_BYTES] |= (uint8_t)(1u << (pc / 4 % 8));
 }
 
 bool was_executed(const struct translator *t, uint32_t pc)
@@ -96,22 +109,19 @@ static const Elf64_Nhdr *find_build_id(const unsigned char *bytes, size_t size)
     return NULL;
 }
 
-// What the program's file is called by, 0 if it cannot be read. Others may have the same: objects are
-// compared with guest memory, all else are guesses.
-static uint64_t program_key(const char *path)
+// What the program whose file that is is called by, 0 if it cannot be read. Others may have the same: objects
+// are compared with guest memory, all else are guesses.
+static uint64_t program_key(int program)
 {
     uint64_t key = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    off_t length = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
-    size_t size = length > 0 ? (size_t)length : 0;
-    void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    struct stat about;
+    size_t size = fstat(program, &about) == 0 && about.st_size > 0 ? (size_t)about.st_size : 0;
+    void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, program, 0) : MAP_FAILED;
     if (bytes != MAP_FAILED) {
         const Elf64_Nhdr *id = find_build_id(bytes, size);
         key = id ? XXH3_64bits_withSeed(id + 1, (size_t)4 + id->n_descsz, size) : XXH3_64bits(bytes, size);
         munmap(bytes, size);
     }
-    if (fd >= 0)
-        close(fd);
     return key;
 }
 
@@ -131,22 +141,36 @@ static int compare_branches(const void *a, const void *b)
     return (x->pc > y->pc) - (x->pc < y->pc);
 }
 
+void branch_records_sort(struct branch_record *records, unsigned count)
+{
+    qsort(records, count, sizeof *records, compare_branches);
+}
+
+struct branch_record *branch_record_find(struct branch_record *records, unsigned count, uint32_t pc)
+{
+    const struct branch_record key = {.pc = pc};
+    return count ? bsearch(&key, records, count, sizeof key, compare_branches) : NULL;
+}
+
+void branch_record_add(struct branch_record *r, struct branch_counts more)
+{
+    more.taken += r->taken;
+    more.not_taken += r->not_taken;
+    while (more.taken > BRANCH_COUNT_MAX || more.not_taken > BRANCH_COUNT_MAX) {
+        more.taken /= 2;
+        more.not_taken /= 2;
+    }
+    r->taken = (uint16_t)more.taken;
+    r->not_taken = (uint16_t)more.not_taken;
+}
+
 // (The interpreter may be counting right now: a guess is good enough.)
 struct branch_counts branch_seen(const struct translator *t, uint32_t pc)
 {
-    struct branch_counts now = t->guest->cpu.branch_counts[BRANCH_COUNTS_AT(pc)];
-    const struct branch_record key = {.pc = pc};
-    const struct branch_record *earlier =
-        t->branches ? bsearch(&key, t->branches, t->branch_count, sizeof key, compare_branches) : NULL;
-    if (earlier) {
-        now.taken += earlier->taken;
-        now.not_taken += earlier->not_taken;
-    }
-    while (now.taken > BRANCH_COUNT_MAX || now.not_taken > BRANCH_COUNT_MAX) {
-        now.taken /= 2;
-        now.not_taken /= 2;
-    }
-    return now;
+    const struct branch_record *earlier = branch_record_find(t->branches, t->branch_count, pc);
+    struct branch_record r = earlier ? *earlier : (struct branch_record){.pc = pc};
+    branch_record_add(&r, t->guest->cpu.branch_counts[BRANCH_COUNTS_AT(pc)]);
+    return (struct branch_counts){.taken = r.taken, .not_taken = r.not_taken};
 }
 
 static void load_branches(struct translator *t, const void *bytes, size_t size)
@@ -240,9 +264,7 @@ static void save_executed(struct translator *t)
         if (earlier)
             *p = *earlier;
         p->address = (uint32_t)page;
-        for (uint32_t pc = p->address; pc - p->address < GUEST_PAGE; pc += 4)
-            if (was_decoded(t, pc))
-                p->bits[pc / 4 / 8 % EXECUTED_BYTES] |= (uint8_t)(1u << (pc / 4 % 8));
+        executed_page_add(p, t);
     }
     save_list(t, EXECUTED_ENTRY, pages, count * sizeof *pages);
 }
@@ -285,13 +307,25 @@ static void load_entries(struct translator *t, const void *bytes, size_t size)
     }
 }
 
-void translate_load_cache(struct translator *t, const char *folder)
+// Whether there is one to tell, or to be told by; this process's if *shared is another program's, or NULL.
+static bool share_history(struct translator *t, uint64_t program, struct shared_history **shared)
 {
-    uint64_t program = program_key(t->guest->config.program);
-    if (program) {
+    if (!shared_history_is_of(*shared, program)) {
+        shared_history_destroy(*shared);
+        *shared = shared_history_create(program);
+    }
+    t->shared = *shared;
+    return t->shared;
+}
+
+void translate_load_cache(struct translator *t, const char *folder, int program,
+                          struct shared_history **shared)
+{
+    const uint64_t key = program_key(program);
+    if (key && share_history(t, key, shared)) {
         struct error error;
         t->cache = cache_file_open(folder, t->guest->config.prepared_folder,
-                                   program ^ (t->precise | t->checked << 1), cache_identity(), &error);
+                                   key ^ (t->precise | t->checked << 1), cache_identity(), &error);
         guest_log_unkept(t->guest, &error);
     }
     size_t count = t->cache ? cache_file_count(t->cache) : 0;

@@ -12,6 +12,7 @@
 #include "llvm_jit.h"
 #include "object.h"
 #include "object_names.h"
+#include "shared_history.h"
 #include "translate.h"
 
 enum {
@@ -177,6 +178,10 @@ struct translator {
     bool assume_executed;
     bool precise, checked; // see struct region
     struct cache_file *cache; // NULL: nothing is kept
+    struct shared_history *shared; // with other processes of the program; NULL likewise
+    unsigned forks; // forks_count of the process that has made it
+    unsigned apart; // likewise of that which keeps nothing, and whose alone heat and branches are
+    bool has_kept; // translate_keep
     uint64_t region_count, cached_count;
     atomic_uint_least64_t compile_ns;
 
@@ -293,6 +298,16 @@ bool was_executed(const struct translator *t, uint32_t pc);
 bool has_grown(const struct translator *t, const struct cached_object *o);
 // What the conditional branch at pc did, in this run and earlier ones.
 struct branch_counts branch_seen(const struct translator *t, uint32_t pc);
+// Adds more to what a branch did: of too much, both sides are halved.
+void branch_record_add(struct branch_record *r, struct branch_counts more);
+// Of records in the order of pc: that of pc, NULL if there is none; the first function makes the order.
+void branch_records_sort(struct branch_record *records, unsigned count);
+struct branch_record *branch_record_find(struct branch_record *records, unsigned count, uint32_t pc);
+// The first page from that one on of which the interpreter has decoded something, in this process or before
+// it was forked; GUEST_SPACE if there is none.
+uint64_t next_page_decoded(const struct translator *t, uint64_t page);
+// Adds what it has decoded of that page.
+void executed_page_add(struct executed_page *p, const struct translator *t);
 // Puts into the cache what has run, and what was asked for, this time and earlier.
 void save_history(struct translator *t);
 
