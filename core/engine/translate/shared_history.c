@@ -18,10 +18,10 @@ struct shared_history {
     uint64_t program;
     unsigned keeper; // forks_count of the process that keeps it
     pthread_mutex_t lock;
-    unsigned heat; // of all requests
+    unsigned heat; // of all requests that are to be taken
     unsigned heat_told,
-        heat_since; // of processes whose requests were told, up to when one last told more, and since
-    bool has_executed; // and branches
+        heat_since; // of those told until a process told of executed code, too, and since then
+    bool has_executed;
     struct cold_request requests[REQUESTS_TOLD];
     struct executed_page pages[PAGES_TOLD];
     struct branch_record branches[BRANCHES_TOLD];
@@ -41,7 +41,7 @@ static void *entry_for(void *table, size_t size, unsigned room, uint32_t address
     return NULL;
 }
 
-// A process may have been killed while it had the lock: what it told in part, are guesses like the rest.
+// A process may have been killed while it had the lock: what it has told by halves is a guess like the rest.
 static void lock(struct shared_history *h)
 {
     if (pthread_mutex_lock(&h->lock) == EOWNERDEAD)
