@@ -166,7 +166,7 @@ bool machine_may_enter(const machine *m)
 static void update_entering(machine *m)
 {
     struct guest *g = &m->guest;
-    if (g->translating && !machine_may_enter(m) && !translator_is_copy(g->translator)) {
+    if (g->translating && !machine_may_enter(m)) {
         stop_translator(m);
         start_translator(m, way_back_is_denied(m));
     }
@@ -196,7 +196,7 @@ static bool blocks_are_used_up(const struct guest *g)
 
 static bool translator_is_used_up(const struct guest *g)
 {
-    return g->translator && !translator_is_copy(g->translator) && translate_is_used_up(g->translator);
+    return g->translator && translate_is_used_up(g->translator);
 }
 
 static bool has_to_renew(const struct guest *g)

@@ -2,8 +2,15 @@
 #include "forks.h"
 
 #include <pthread.h>
+#include <sys/single_threaded.h>
 
 static unsigned count, seen;
+static bool has_threads, lost_threads;
+
+static void look_for_threads(void)
+{
+    has_threads = !__libc_single_threaded;
+}
 
 static void note_copy(void)
 {
@@ -14,11 +21,12 @@ static void note_fork(void)
 {
     seen++;
     count++;
+    lost_threads |= has_threads;
 }
 
 static void watch(void)
 {
-    pthread_atfork(NULL, note_copy, note_fork);
+    pthread_atfork(look_for_threads, note_copy, note_fork);
 }
 
 void forks_watch(void)
@@ -35,4 +43,9 @@ unsigned forks_count(void)
 unsigned forks_seen(void)
 {
     return seen;
+}
+
+bool forks_lost_threads(void)
+{
+    return lost_threads;
 }

@@ -83,12 +83,13 @@ bool shared_history_is_kept_here(const struct shared_history *h)
 
 // ---- telling ----
 
+// Also of what has been compiled, which ends with the process.
 static void tell_requests(struct shared_history *h, const struct translator *t)
 {
     for (unsigned i = 0; i < t->slot_count; i++) {
-        const unsigned heat = slot_heat(&t->slots[i]);
-        struct cold_request *r =
-            heat ? entry_for(h->requests, sizeof *r, REQUESTS_TOLD, t->slots[i].pc) : NULL;
+        const struct slot *s = &t->slots[i];
+        const unsigned heat = s->state == SLOT_FAILED || s->state == SLOT_HOPELESS ? 0 : s->heat;
+        struct cold_request *r = heat ? entry_for(h->requests, sizeof *r, REQUESTS_TOLD, s->pc) : NULL;
         if (r)
             r->heat = r->heat + heat < HEAT_COUNTED ? r->heat + heat : HEAT_COUNTED;
     }

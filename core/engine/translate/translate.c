@@ -150,11 +150,12 @@ void translate_set_lockstep(struct translator *t, bool (*check)(struct translato
 
 // ---- requests ----
 
-// Starts the compile thread, for the first request: most runs of what has been prepared make none. A forked
-// process has none, and leaves alone what another thread may have had locked, be it in LLVM.
+// Starts the compile thread, for the first request: most runs of what has been prepared make none. (A process
+// that was forked beside one has none: t->thread is another one's, and what that had locked, be it in LLVM,
+// is left alone.)
 static bool start_thread(struct translator *t)
 {
-    if (forks_count() > 0)
+    if (forks_lost_threads())
         return false;
     if (t->thread || t->has_no_thread)
         return t->thread;
@@ -381,7 +382,7 @@ void translate_install(struct translator *t)
 {
     if (t->dropped_count > t->installed_count / 2)
         remove_dropped(t);
-    if (!translator_is_copy(t) && atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire)) {
+    if (!forks_lost_threads() && atomic_exchange_explicit(&t->has_ready, false, memory_order_acquire)) {
         take_ready(t, install);
         choose_anew_what_to_enter(t);
     }
@@ -442,11 +443,6 @@ bool translate_is_used_up(const struct translator *t)
 
 // ---- creation ----
 
-bool translator_is_copy(const struct translator *t)
-{
-    return t && t->forks != forks_count();
-}
-
 bool translator_is_precise(const struct translator *t)
 {
     return t && t->precise;
@@ -463,7 +459,6 @@ struct translator *translator_create(struct guest *g, bool precise, struct error
         return NULL;
     }
     forks_watch();
-    t->forks = forks_count();
     t->guest = g;
     t->precise = precise;
     t->checked = !g->config.device; // of the game's time, the checks take a third
@@ -524,11 +519,11 @@ static void list_regions(const struct translator *t)
         fclose(f);
 }
 
-// Has what is still to be compiled compiled, and ends the threads.
+// Lets what is being compiled, and if the run prepares, what is asked for, be finished.
 static void end_threads(struct translator *t)
 {
-    if (t->guest->config.prepare)
-        request_all(t);
+    if (forks_lost_threads())
+        return;
     if (t->thread) {
         pthread_mutex_lock(&t->lock);
         t->quit = true;
@@ -537,6 +532,7 @@ static void end_threads(struct translator *t)
         pthread_join(t->thread, NULL);
         for (unsigned i = 0; i < t->helper_count; i++)
             pthread_join(t->helpers[i], NULL);
+        t->thread = 0;
         t->guest->told_unkept |= t->compiles_nothing;
     }
     take_ready(t, install_too_late);
@@ -571,18 +567,19 @@ static bool save(struct translator *t)
 
 uint64_t translate_keep(struct translator *t)
 {
-    const bool is_copy = translator_is_copy(t), keeps = t->cache && shared_history_is_kept_here(t->shared);
+    const bool keeps = t->cache && shared_history_is_kept_here(t->shared);
     if (t->has_kept)
         return 0;
     t->has_kept = true;
-    if (!is_copy)
-        end_threads(t);
-    if (translate_is_used_up(t)) // of what has changed: the next one would have no room either
-        forget_requests(t);
     if (t->cache && !keeps && t->apart == forks_count())
         shared_history_tell(t->shared, t);
-    if (!keeps || is_copy)
+    if (!keeps)
         return 0;
+    if (t->guest->config.prepare)
+        request_all(t);
+    end_threads(t);
+    if (translate_is_used_up(t)) // of what has changed: the next one would have no room either
+        forget_requests(t);
     shared_history_take(t->shared, t); // the threads read what that changes
     const uint64_t ns = interpreted_ns(t);
     return save(t) ? ns : 0;
@@ -593,7 +590,8 @@ void translator_destroy(struct translator *t)
     if (!t)
         return;
     translate_keep(t);
-    if (t->dump && !translator_is_copy(t))
+    end_threads(t);
+    if (t->dump && !forks_count())
         list_regions(t);
     cache_file_abandon(t->cache);
     free(t->executed);

@@ -24,8 +24,6 @@ enum { HOT_LOOP = 2048, HOT_CALL = 512 };
 // (*error says why): the machine then interprets.
 struct translator *translator_create(struct guest *g, bool precise, struct error *error);
 bool translator_is_precise(const struct translator *t);
-// Whether this process is a copy of the one that has made t, by fork.
-bool translator_is_copy(const struct translator *t);
 void translator_destroy(struct translator *t);
 
 // Takes over what earlier runs of the program, whose file's host descriptor that is, have left in folder, and
@@ -135,11 +133,6 @@ static inline struct translator *translator_create(struct guest *g, bool precise
     return NULL;
 }
 static inline bool translator_is_precise(const struct translator *t)
-{
-    (void)t;
-    return false;
-}
-static inline bool translator_is_copy(const struct translator *t)
 {
     (void)t;
     return false;

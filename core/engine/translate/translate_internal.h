@@ -179,14 +179,13 @@ struct translator {
     bool precise, checked; // see struct region
     struct cache_file *cache; // NULL: nothing is kept
     struct shared_history *shared; // with other processes of the program; NULL likewise
-    unsigned forks; // forks_count of the process that has made it
-    unsigned apart; // likewise of that which keeps nothing, and whose alone heat and branches are
+    unsigned apart; // forks_count of the process that keeps nothing, and whose alone heat and branches are
     bool has_kept; // translate_keep
     uint64_t region_count, cached_count;
     atomic_uint_least64_t compile_ns;
 
     // shared with the compile thread
-    pthread_t thread; // 0: nothing has been asked for yet
+    pthread_t thread; // 0: nothing has been asked for yet, or it has ended
     pthread_t helpers[HELPERS_MAX]; // more of its kind, which it has started
     unsigned helper_count;
     bool has_no_thread; // the host denied it
