@@ -23,10 +23,12 @@ enum {
 
 // Compiling takes 0.2 ms an instruction. For how many fifths of that code has to be interpreted before it is
 // worth it. Where somebody will compile for later runs, that is what makes this one shortest: forty, and ten
-// if it turns out to be a long one. Else one will do: code that is hot goes on to be, in later runs, too.
+// if it turns out to be a long one. Likewise where what is compiled is not kept. Else one will do: code that
+// is hot goes on to be, in later runs, too.
 static unsigned fifths(const struct translator *t)
 {
-    if (!t->guest->config.leave_rest)
+    const bool is_kept = !t->shared || shared_history_is_kept_here(t->shared);
+    if (!t->guest->config.leave_rest && is_kept)
         return 1;
     return atomic_load_explicit(&t->heat, memory_order_relaxed) < SHORT ? 40 : 10;
 }
