@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "core/base/forks.h"
 #include "translate_internal.h"
@@ -42,10 +43,16 @@ static void *entry_for(void *table, size_t size, unsigned room, uint32_t address
 }
 
 // A process may have been killed while it had the lock: what it has told by halves is a guess like the rest.
-static void lock(struct shared_history *h)
+// Or have been stopped: then who comes later does not wait for that; false.
+static bool lock(struct shared_history *h)
 {
-    if (pthread_mutex_lock(&h->lock) == EOWNERDEAD)
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec++;
+    const int error = pthread_mutex_clocklock(&h->lock, CLOCK_MONOTONIC, &end);
+    if (error == EOWNERDEAD)
         pthread_mutex_consistent(&h->lock);
+    return !error || error == EOWNERDEAD;
 }
 
 struct shared_history *shared_history_create(uint64_t program)
@@ -118,9 +125,8 @@ static void tell_executed(struct shared_history *h, const struct translator *t)
 
 void shared_history_tell(struct shared_history *h, const struct translator *t)
 {
-    if (!t->heat)
+    if (!t->heat || !lock(h))
         return;
-    lock(h);
     h->heat += t->heat;
     h->heat_since += t->heat;
     tell_requests(h, t);
@@ -203,7 +209,8 @@ static void take_branches(struct shared_history *h, struct translator *t)
 
 void shared_history_take(struct shared_history *h, struct translator *t)
 {
-    lock(h);
+    if (!lock(h))
+        return;
     if (h->heat)
         take_requests(h, t);
     if (h->has_executed) {
