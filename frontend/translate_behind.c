@@ -29,23 +29,20 @@ bool translate_behind_is_wanted(void)
 // The arguments, NULL without memory.
 static char **arguments_for(const struct translate_behind *behind, const char *program)
 {
-    static char option[] = "--translate-rest", last[] = "--";
+    static char option[] = "--translate-rest";
     size_t count = 0;
-    while (behind->argv[count])
+    while (behind->argv[count]) {
         count++;
-    char **arguments = calloc(count + 4, sizeof *arguments);
-    if (!arguments)
+    }
+    char **arguments = calloc(count + 3, sizeof *arguments);
+    if (!arguments) {
         return NULL;
+    }
     const size_t own = program ? (size_t)(behind->program - behind->argv) : count;
     arguments[0] = behind->argv[0];
     arguments[1] = option;
     memcpy(arguments + 2, behind->argv + 1, (own - 1) * sizeof *arguments);
-    if (program) {
-        const bool is_last = strcmp(behind->argv[own - 1], last) == 0;
-        if (!is_last)
-            arguments[own + 1] = last;
-        arguments[own + 2 - is_last] = (char *)(uintptr_t)program;
-    }
+    arguments[own + 1] = (char *)(uintptr_t)program;
     return arguments;
 }
 

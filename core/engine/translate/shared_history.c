@@ -156,18 +156,10 @@ static void take_requests(struct shared_history *h, struct translator *t)
     h->heat = 0;
 }
 
-static unsigned count_pages(const struct shared_history *h)
-{
-    unsigned count = 0;
-    for (unsigned i = 0; i < PAGES_TOLD; i++)
-        count += h->pages[i].address != 0;
-    return count;
-}
-
 static void take_executed(struct shared_history *h, struct translator *t)
 {
-    const unsigned told = count_pages(h), known = t->executed_count;
-    struct executed_page *pages = realloc(t->executed, (known + told + 1) * sizeof *pages);
+    const unsigned known = t->executed_count;
+    struct executed_page *pages = realloc(t->executed, ((size_t)known + PAGES_TOLD) * sizeof *pages);
     if (!pages)
         return;
     t->executed = pages;

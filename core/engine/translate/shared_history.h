@@ -12,11 +12,8 @@ struct shared_history;
 struct translator;
 
 // Of the program with that key (translate_cache.c); this process keeps it. Forked ones share it. NULL without
-// memory.
+// memory. (translate.h has shared_history_destroy.)
 struct shared_history *shared_history_create(uint64_t program);
-// In this process: others may go on to tell.
-void shared_history_destroy(struct shared_history *h);
-
 bool shared_history_is_of(const struct shared_history *h, uint64_t program);
 // Whether this process is to keep it.
 bool shared_history_is_kept_here(const struct shared_history *h);

@@ -223,21 +223,13 @@ void translate_request(struct translator *t, uint32_t pc, uint64_t interpreted)
         s->state = SLOT_QUEUED;
 }
 
-bool translate_is_kept(const struct translator *t)
-{
-    return t->cache;
-}
-
 void request_if_cold(struct translator *t, struct slot *s)
 {
     if (s && s->state == SLOT_COLD && enqueue(t, s))
         s->state = SLOT_QUEUED;
 }
 
-// Asks for every function that has been called, and wherever translated code has looked for code in vain,
-// however seldom: what is never hot, but runs at each start, is neither decoded nor interpreted then. And for
-// what forked processes have asked for, as they told earlier rounds.
-static void request_all(struct translator *t)
+void request_all(struct translator *t)
 {
     struct memory *memory = &t->guest->memory;
     for (uint64_t pc = 0; pc < GUEST_SPACE; pc += 4) {
@@ -493,15 +485,6 @@ struct translator *translator_create(struct guest *g, bool precise, struct error
     return t;
 }
 
-static void forget_requests(struct translator *t)
-{
-    for (unsigned i = 0; i < t->slot_count; i++) {
-        struct slot *s = &t->slots[i];
-        atomic_store_explicit(&s->heat, 0, memory_order_relaxed);
-        s->state = s->state == SLOT_HOPELESS ? SLOT_COLD : s->state;
-    }
-}
-
 // For tests/bench/hot-regions: where each region's code is.
 static void list_regions(const struct translator *t)
 {
@@ -519,8 +502,7 @@ static void list_regions(const struct translator *t)
         fclose(f);
 }
 
-// Lets what is being compiled, and if the run prepares, what is asked for, be finished.
-static void end_threads(struct translator *t)
+void end_threads(struct translator *t)
 {
     if (forks_lost_threads())
         return;
@@ -536,53 +518,6 @@ static void end_threads(struct translator *t)
         t->guest->told_unkept |= t->compiles_nothing;
     }
     take_ready(t, install_too_late);
-}
-
-// About how long this run and earlier ones have interpreted code that no earlier run had left. It counts as
-// well if it has been compiled since: a function that is hot is asked for more often than those that call it,
-// whose code may take the time.
-static uint64_t interpreted_ns(const struct translator *t)
-{
-    uint64_t heat = 0;
-    for (unsigned i = 0; i < t->slot_count; i++) {
-        const struct slot *s = &t->slots[i];
-        if (s->state != SLOT_FAILED && s->state != SLOT_HOPELESS)
-            heat += atomic_load_explicit(&s->heat, memory_order_relaxed);
-    }
-    return heat * HEAT_NS;
-}
-
-// False if it could not be written.
-static bool save(struct translator *t)
-{
-    if (t->compiled_any || t->heat > WORTH_SAVING || t->queued)
-        save_history(t);
-    struct error error;
-    const bool is_saved = cache_file_close(t->cache, &error);
-    if (!is_saved)
-        guest_log_unkept(t->guest, &error);
-    t->cache = NULL;
-    return is_saved;
-}
-
-uint64_t translate_keep(struct translator *t)
-{
-    const bool keeps = t->cache && shared_history_is_kept_here(t->shared);
-    if (t->has_kept)
-        return 0;
-    t->has_kept = true;
-    if (t->cache && !keeps && t->apart == forks_count())
-        shared_history_tell(t->shared, t);
-    if (!keeps)
-        return 0;
-    if (t->guest->config.prepare)
-        request_all(t);
-    end_threads(t);
-    if (translate_is_used_up(t)) // of what has changed: the next one would have no room either
-        forget_requests(t);
-    shared_history_take(t->shared, t); // the threads read what that changes
-    const uint64_t ns = interpreted_ns(t);
-    return save(t) ? ns : 0;
 }
 
 void translator_destroy(struct translator *t)

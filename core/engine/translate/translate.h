@@ -36,7 +36,7 @@ void translate_load_cache(struct translator *t, const char *folder, int program,
 // it. How long (ns) this run and earlier ones have interpreted code that no earlier run had left, roughly:
 // what later ones could save; 0 where nothing is kept here.
 uint64_t translate_keep(struct translator *t);
-// Of a program that is run no more.
+// Of a program that this process runs no more; others may go on to tell.
 void shared_history_destroy(struct shared_history *h);
 
 // The code at pc is hot: compile it once that is worth it, by how much of it has been interpreted so far. Of

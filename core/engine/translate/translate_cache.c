@@ -10,6 +10,7 @@
 
 #include <xxhash.h>
 
+#include "core/base/forks.h"
 #include "core/engine/level.h"
 #include "translate_internal.h"
 #include "translator_identity.h"
@@ -351,4 +352,67 @@ void translate_load_cache(struct translator *t, const char *folder, int program,
         if (bytes)
             load_entries(t, bytes, o->size);
     }
+}
+
+// ---- the end of a run ----
+
+static void forget_requests(struct translator *t)
+{
+    for (unsigned i = 0; i < t->slot_count; i++) {
+        struct slot *s = &t->slots[i];
+        atomic_store_explicit(&s->heat, 0, memory_order_relaxed);
+        s->state = s->state == SLOT_HOPELESS ? SLOT_COLD : s->state;
+    }
+}
+
+// About how long this run and earlier ones have interpreted code that no earlier run had left. It counts as
+// well if it has been compiled since: a function that is hot is asked for more often than those that call it,
+// whose code may take the time.
+static uint64_t interpreted_ns(const struct translator *t)
+{
+    uint64_t heat = 0;
+    for (unsigned i = 0; i < t->slot_count; i++) {
+        const struct slot *s = &t->slots[i];
+        if (s->state != SLOT_FAILED && s->state != SLOT_HOPELESS)
+            heat += atomic_load_explicit(&s->heat, memory_order_relaxed);
+    }
+    return heat * HEAT_NS;
+}
+
+// False if it could not be written.
+static bool save(struct translator *t)
+{
+    if (t->compiled_any || t->heat > WORTH_SAVING || t->queued)
+        save_history(t);
+    struct error error;
+    const bool is_saved = cache_file_close(t->cache, &error);
+    if (!is_saved)
+        guest_log_unkept(t->guest, &error);
+    t->cache = NULL;
+    return is_saved;
+}
+
+bool translate_is_kept(const struct translator *t)
+{
+    return t->cache;
+}
+
+uint64_t translate_keep(struct translator *t)
+{
+    const bool keeps = t->cache && shared_history_is_kept_here(t->shared);
+    if (t->has_kept)
+        return 0;
+    t->has_kept = true;
+    if (t->cache && !keeps && t->apart == forks_count())
+        shared_history_tell(t->shared, t);
+    if (!keeps)
+        return 0;
+    if (t->guest->config.prepare)
+        request_all(t);
+    end_threads(t);
+    if (translate_is_used_up(t)) // of what has changed: the next one would have no room either
+        forget_requests(t);
+    shared_history_take(t->shared, t); // the threads read what that changes
+    const uint64_t ns = interpreted_ns(t);
+    return save(t) ? ns : 0;
 }

@@ -258,6 +258,13 @@ bool translate_install_glue(struct translator *t);
 void translate_again(struct translator *t, uint32_t pc);
 // Has the code at the slot compiled, unless that has been asked for.
 void request_if_cold(struct translator *t, struct slot *s);
+// Asks for every function that has been called, and wherever translated code has looked for code in vain,
+// however seldom: what is never hot, but runs at each start, is neither decoded nor interpreted then. And for
+// what forked processes have asked for, as they told earlier rounds.
+void request_all(struct translator *t);
+// Ends the compile thread, when what it is at, or at leisure and where the run prepares, all that is asked
+// for, is finished.
+void end_threads(struct translator *t);
 
 // ---- choose.c ----
 // What is worth compiling. The compile thread asks the first three, to which slots are guesses.
