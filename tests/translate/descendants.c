@@ -67,8 +67,11 @@ int main(int count, char **words)
         say(anew(1));
         return 0;
     }
-    if (!strcmp(what, "replaced"))
+    if (!strcmp(what, "replaced")) {
+        in_own(1);
+        umask(0777);
         execl("other", "other", (char *)NULL);
+    }
     if (fork() == 0)
         child(what);
     int status;
